@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test lint types doors unit databases boundscheck coverage bench docs clean
+.PHONY: install demo test test-all lint types doors kernels unit databases boundscheck \
+	coverage bench docs clean
 
 install: .venv/.installed
 
@@ -31,8 +32,16 @@ types: .venv/.installed-dev
 doors: .venv/.installed-dev
 	$(BIN)/lint-imports --no-cache
 
-unit: .venv/.installed-dev
-	$(BIN)/pytest -q
+# Once, before two workers of pytest would both compile them.
+kernels: .venv/.installed-dev
+	$(BIN)/python tests/compile_kernels.py
+
+unit: kernels
+	$(BIN)/pytest -q -m "not slow"
+
+# What `test` leaves out: slow tests, and properties with all of their examples.
+test-all: kernels
+	$(BIN)/pytest -q -m "slow or hypothesis" --hypothesis-profile=full
 
 # Spark weighs 450 MB: its test runs where it is installed, and is skipped elsewhere.
 .venv/.installed-spark: .venv/.installed-dev

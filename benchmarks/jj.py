@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evosdc.io.jj import read_jj, write_jj
+from evosdc.io.argus.jj import read_jj, write_jj
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 

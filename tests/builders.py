@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.attack.certificate import witness_arrays
@@ -49,6 +50,14 @@ def caller(
         return int(ended.value.code or 0), shown.out, shown.err
 
     return call
+
+
+def examples(most: int) -> settings:
+    """Settings of a property: so many examples under the profile "full".
+
+    Other profiles run the share that their own number is of 100.
+    """
+    return settings(max_examples=max(3, most * settings().max_examples // 100))
 
 
 def stopwatch() -> Callable[[], float]:

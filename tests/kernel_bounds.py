@@ -179,7 +179,7 @@ def take_turn(counter: np.ndarray) -> int:
 def large_early() -> None:
     """Take the ways of large tables on small ones: plain Python reads these anew."""
     cover._PATHS = cover._SEARCHES = cheapest_flow._SEARCHES = 1
-    programs._QUICKLY, model.NEIGHBOURS = 3, 3
+    programs._MOST_LEVELS_TIMES_CELLS, model.NEIGHBOURS = 3, 3
     encoding._DENSE_CELLS = 8
 
 

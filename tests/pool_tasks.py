@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-from evosdc import small_jobs
+from evosdc.compile import small_jobs
 from evosdc.synth.search.mover import Arrays, Errand, Outpost, run_errand
 
 

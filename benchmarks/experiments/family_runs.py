@@ -31,7 +31,7 @@ from benchmarks.experiments.write import (
     write_under_remarks,
 )
 from evosdc.errors import InputError
-from evosdc.io.jj import read_jj, write_jj
+from evosdc.io.argus.jj import read_jj, write_jj
 from evosdc.table.attackers import PUBLIC
 
 METHODS = (AUTO, "hypercube", "hitas", "order-ga", "ls-rebuild", "optimal")

@@ -13,7 +13,7 @@ from benchmarks.experiments.write import write_rows, write_under_remarks
 from evosdc.errors import InputError
 from evosdc.evolution.stopping import AnyOf, TargetGap, TimeLimit
 from evosdc.instances import make
-from evosdc.io.jj import read_jj
+from evosdc.io.argus.jj import read_jj
 from evosdc.parallel import Workers
 from evosdc.suppress.methods.contracted import run_contracted
 from evosdc.suppress.problem.problem import Problem

@@ -24,7 +24,7 @@ from benchmarks.experiments.write import (
     write_under_remarks,
 )
 from evosdc.errors import InputError
-from evosdc.io.jj import read_jj
+from evosdc.io.argus.jj import read_jj
 from evosdc.table import Table
 
 # Records of sdcTools (tau_testW) and of rtauargus (business), and tables of CUTEst.

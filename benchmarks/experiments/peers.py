@@ -27,7 +27,7 @@ from benchmarks.experiments.provenance import (
 from benchmarks.experiments.store import Row, Store
 from evosdc.errors import InputError
 from evosdc.instances import make
-from evosdc.io.jj import read_jj, write_jj
+from evosdc.io.argus.jj import read_jj, write_jj
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY
 

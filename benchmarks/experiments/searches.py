@@ -22,7 +22,7 @@ from benchmarks.experiments.provenance import (
     write_provenance,
 )
 from benchmarks.experiments.store import Row, Store
-from evosdc import clock
+from evosdc.compile import clock
 from evosdc.errors import EvosdcError, InputError
 from evosdc.suppress.run.registry import find_method
 from evosdc.table import Table

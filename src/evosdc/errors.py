@@ -5,6 +5,11 @@ Messages name cells by label and never print confidential values.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class EvosdcError(Exception):
     """Base of every error raised on purpose; the command line exits with 2.
@@ -79,4 +84,25 @@ class MissingExtraError(EvosdcError):
         super().__init__(
             f"this needs the package {package!r}, which is not installed",
             hint=f"run: pip install 'evosdc[{extra}]'",
+        )
+
+
+def refuse_unknown(
+    given: Iterable[str],
+    known: Iterable[str],
+    what: str,
+    *,
+    hint: str = "check the spelling; capitals count",
+) -> None:
+    """Raise an `InputError` for names that are not known.
+
+    `what` says what is wrong with them; they go where it has ``{}``.
+    """
+    listed = list(dict.fromkeys(known))
+    missing = [repr(name) for name in given if name not in listed]
+    if missing:
+        raise InputError(
+            what.replace("{}", ", ".join(missing[:3])),
+            expected=f"one of {', '.join(map(str, listed)) or 'none'}",
+            hint=hint,
         )

@@ -187,6 +187,7 @@ def test_costs_do_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
     assert costs[0] == costs[1]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_one_time_limit_a_method(tmp_path: Path) -> None:
     run_tiny(tmp_path)

@@ -10,6 +10,7 @@ from benchmarks.experiments import flagship
 from evosdc.errors import InputError
 
 
+@pytest.mark.slow
 def test_each_part_has_a_row_and_remarks_are_kept(tmp_path: Path) -> None:
     rows: list[flagship.Row] = []
     for _ in range(2):

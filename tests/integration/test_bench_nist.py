@@ -62,6 +62,7 @@ def test_records_that_cannot_be_are_counted_once():
     assert impossible_records({"SEX": np.array(["1", "2"])}) == 0
 
 
+@pytest.mark.slow
 def test_the_board_is_written_with_our_line_on_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -10,6 +10,7 @@ from benchmarks.experiments import scale
 from evosdc.errors import InputError
 
 
+@pytest.mark.slow
 def test_sizes_are_measured_once(tmp_path: Path) -> None:
     rows: list[scale.Row] = []
     for families in (["records-2000"], ["records-2000", "cells-600", "guarded-600"]):

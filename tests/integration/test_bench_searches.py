@@ -10,7 +10,7 @@ from benchmarks.experiments.searches import FIGURES, KEY
 from benchmarks.experiments.store import Store
 from builders import Command
 from evosdc.instances import make
-from evosdc.io.jj import write_jj
+from evosdc.io.argus.jj import write_jj
 
 TINY = ("--families", "flat-2d", "--tables", 1, "--limits", 1)
 

@@ -265,6 +265,7 @@ def test_unknown_parts_are_refused(tmp_path: Path) -> None:
         thesis.conduct(tmp_path / "file", experiments=["selection"], command="")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "number", "published"),
     [("puc 0.3818", 1, 0.46), ("puc evosdc", 2, 0.33), ("puc 0.3818", 3, 0.19)],

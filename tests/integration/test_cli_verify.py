@@ -98,6 +98,22 @@ def test_what_is_proved_is_said(files: tuple[Path, Path]) -> None:
     assert answer["faults"] == []
 
 
+def test_who_must_have_been_judged_is_demanded(files: tuple[Path, Path]) -> None:
+    assert verify(*files, "--attackers", "lone")[0] == 0
+    for demand in ("--attackers=pairs", "--strict", "--secondaries"):
+        code, words = verify(*files, demand)
+        assert code == 3
+        assert "fault: the certificate was not judged for" in words
+    coalitions = files[0].with_name("coalitions.csv")
+    coalitions.write_text('coalition,member\nA,"r=a,s=x"\nA,"r=b,s=y"\n')
+    code, words = verify(*files, "--coalition", coalitions)
+    assert code == 3
+    assert "coalition 'A'" in words
+    code, words = verify(*files, "--attackers", "everyone")
+    assert code == 2
+    assert "public, lone, pairs" in words
+
+
 def test_another_table_and_another_publication(files: tuple[Path, Path]) -> None:
     table, certificate = files
     given = read_tables([table])

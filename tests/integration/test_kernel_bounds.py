@@ -12,6 +12,7 @@ import pytest
 SCRIPT = Path(__file__).parents[1] / "kernel_bounds.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ways", ["small", "large"])
 def test_every_index_is_in_bounds(ways: str) -> None:
     # Numbers that wrap round warn in Python and are meant to.

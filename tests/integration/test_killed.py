@@ -22,6 +22,7 @@ from evosdc.io.checkpoint import read_checkpoint, write_checkpoint
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_little_is_lost(tmp_path: Path) -> None:
     losses, word, cost = killed_often(tmp_path, moments=2, longest=5, cells=400, seed=2)
     for loss in losses:
@@ -38,6 +39,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_command_goes_on_in_its_folder(
     run: Command, table: Path, tmp_path: Path
 ) -> None:
@@ -111,6 +113,7 @@ def test_an_error_before_any_pattern_leaves_no_folder(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_a_synthesis_goes_on_in_its_folder(run: Command, tmp_path: Path) -> None:
     people = tmp_path / "people.csv"
     rows = [f"{a % 5},{'mf'[a % 2]},{'abc'[a * a % 3]}" for a in range(120)]

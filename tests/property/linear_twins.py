@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from evosdc.suppress.engine.base import Demands
-from evosdc.suppress.engine.general.box_kernels import cheapest_box
+from evosdc.suppress.engine.general.box_kernels import Movable, cheapest_box
 from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
 from evosdc.suppress.engine.general.path_kernels import cheapest_cycle
-from evosdc.suppress.engine.general.pool import RowList, Rows, make_knowledge
+from evosdc.suppress.engine.general.pool import Rows, add_rows, make_knowledge, no_rows
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Dimension, Hierarchy, Table, build_table
@@ -43,6 +43,10 @@ class Question:
         most = min(room, 2.0 * float(np.median(np.abs(table.value))))
         self.amount = most * float(rng.choice([0.05, 0.3, 1.0]))
 
+    def cells(self) -> Movable:
+        """What may move, as kernels see it."""
+        return Movable(self.up, self.down, self.price, self.hidden, self.only_hidden)
+
     def prices(self) -> tuple[Array, Array]:
         """What raising and lowering each cell costs."""
         base = np.where(self.only_hidden, np.inf, self.price)
@@ -63,10 +67,9 @@ def witnesses_of(problem: Problem) -> Witnesses:
 def rows_of(problem: Problem, demands: Demands) -> Rows:
     """Demands as kernels see them."""
     known, cells = problem.knowledge, len(problem.table)
-    rows = RowList(make_knowledge(known, len(problem.attackers), cells))
+    rows = no_rows(make_knowledge(known, len(problem.attackers), cells))
     sign = demands.sign.astype(np.int64)
-    rows.add(demands.cell, sign, demands.amount, demands.attacker)
-    return rows.rows
+    return add_rows(rows, demands.cell, sign, demands.amount, demands.attacker)
 
 
 def all_boxes(table: Table) -> Boxes | None:
@@ -80,9 +83,8 @@ def ask_box(
     """The deviation of the cheapest box in units of the amount, and its cost."""
     field = boxes.field
     size, cost = cheapest_box(
-        field.grid, field.work, q.target, q.sign, q.amount,
-        q.up, q.down, q.price, q.hidden, q.only_hidden, bound,
-    )  # fmt: skip
+        field.grid, field.work, q.target, q.sign, q.amount, q.cells(), bound
+    )
     return _taken(boxes, size, len(q.table)), cost
 
 
@@ -94,7 +96,7 @@ def ask_cycle(
     field = boxes.field
     size, cost = cheapest_cycle(
         field.grid, field.work, field.planes, field.paths, q.target, q.sign, q.amount,
-        q.up, q.down, q.price, q.hidden, q.only_hidden, bound,
+        q.cells(), bound,
     )  # fmt: skip
     return _taken(boxes, size, len(q.table)), cost
 

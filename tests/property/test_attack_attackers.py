@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from builders import flat_table
 from evosdc.attack import judge, judge_attackers, verify
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers, OwnShares, RespondentSums
 

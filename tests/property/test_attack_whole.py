@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from builders import examples
 from evosdc.attack import intervals, judge, judge_attackers, strict_margin, verify
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
 from evosdc.table.attackers import lone_respondents
@@ -226,7 +227,7 @@ def test_judge_agrees_with_all_whole_tables(kind: str) -> None:
         assert fractions, "tables in which fractions protect nothing show nothing"
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32), st.booleans(), st.booleans())
 def test_judge_agrees_whatever_the_counts(
     kind: str, seed: int, strict: bool, secondaries: bool

@@ -9,13 +9,16 @@ import pytest
 from all_patterns import AllPatterns
 from numpy.typing import NDArray
 
+from evosdc.errors import LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.methods.contracted import run_contracted
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method, load_methods
 from evosdc.suppress.run.search import Search
+from evosdc.suppress.structure.order_groups import Grouping
 from evosdc.table import Table
 from evosdc.table.attackers import lone_attackers, respondent_sums
 
@@ -119,6 +122,20 @@ def test_the_flagship_meets_the_optimum_against_lone_respondents(first: int) -> 
         assert search.bound <= best * (1 + 1e-6) + 1e-9, seed
 
 
+@pytest.mark.parametrize("first", range(0, 100, 25))
+def test_groups_protected_together_are_safe_from_lone_respondents(first: int) -> None:
+    """One deviation for a group must be no witness against who knows some cells."""
+    for seed, problem, listed in cases(range(first, first + 25)):
+        grouping = Grouping("all", 1, "weight", together=True)
+        engine, search = GeneralEngine(problem), Search(seed)
+        evaluator = engine.evaluator(grouping, search, clean=False)
+        (priced,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
+        assert priced is not None
+        pattern = evaluator.complete(priced, clean=False)
+        assert pattern is not None
+        assert listed.safe(pattern.hidden), seed
+
+
 @pytest.mark.parametrize("name", PUBLIC_ONLY)
 def test_methods_that_know_the_public_only_are_finished_for_all(name: str) -> None:
     table = make("random", 3, shape=(5, 4), sensitive=0.2)
@@ -136,3 +153,18 @@ def test_methods_that_know_the_public_only_are_finished_for_all(name: str) -> No
     state = engine_for(problem).start(pattern.hidden)
     state.repair()
     assert np.array_equal(state.hidden, pattern.hidden)
+
+
+def test_programs_without_time_build_nothing_against_attackers() -> None:
+    """What is suppressed in a hurry would be doubted by every attacker."""
+    for seed in range(40):
+        try:
+            problem = posed(seed)
+        except LevelError:
+            continue
+        if problem.has_attackers and len(problem.levels):
+            engine = GeneralEngine(problem)
+            assert engine.build_by_programs(lambda: True) is None
+            assert engine.build_by_programs() is not None
+            return
+    pytest.fail("no table has attackers")

@@ -67,7 +67,7 @@ def test_rounded_cuts_come_in_limited_numbers(monkeypatch: pytest.MonkeyPatch) -
     assert problem.network is None
     loop = CutLoop(problem)
     loop.run_nodes()
-    monkeypatch.setattr(cut_loop, "_ROUNDED", 5)
+    monkeypatch.setattr(cut_loop, "_MOST_ROUNDED", 5)
     before = len(loop.master.cuts)
     assert loop._add_rounded() == 5
     assert len(loop.master.cuts) == before + 5

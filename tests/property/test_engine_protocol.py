@@ -37,7 +37,12 @@ CASES = [
     *((GeneralEngine, f"{kind}, no labels", seed) for kind in OTHERS for seed in SEEDS),
 ]
 both_engines = pytest.mark.parametrize(
-    "case", CASES, ids=lambda case: f"{case[0].__name__}, {case[1]}, {case[2]}"
+    "case",
+    [
+        case if case[2] == 0 else pytest.param(case, marks=pytest.mark.slow)
+        for case in CASES
+    ],
+    ids=lambda case: f"{case[0].__name__}, {case[1]}, {case[2]}",
 )
 
 
@@ -216,39 +221,40 @@ def test_repair_counts_what_was_exposed(covered: Case) -> None:
 
 
 @pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("seed", range(4))
 def test_a_safe_pattern_is_taken_up_unchanged(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Boxes are hints: what hidden cells cover by a program needs no more cells."""
-    monkeypatch.setattr(programs, "_QUICKLY", 3)
-    for number in range(4):
-        problem = replace(drawn(kind, number))  # of which nothing was measured
-        engine = GeneralEngine(problem)
-        assert engine.agile
-        assert not engine.programs_pay
-        rng = np.random.default_rng(number)
-        hidden = problem.hideable | problem.primary
-        # Publish what can be spared in random order: few boxes are left.
-        for cell in rng.permutation(np.flatnonzero(hidden & ~problem.primary)).tolist():
-            fewer = hidden.copy()
-            fewer[cell] = False
-            if is_safe(problem, fewer):
-                hidden = fewer
-        state = engine.start(hidden)
-        assert state.repair() == 0
-        np.testing.assert_array_equal(state.hidden, hidden)
+    monkeypatch.setattr(programs, "_MOST_LEVELS_TIMES_CELLS", 3)
+    problem = replace(drawn(kind, seed))  # of which nothing was measured
+    engine = GeneralEngine(problem)
+    assert engine.has_boxes
+    assert not engine.programs_pay
+    rng = np.random.default_rng(seed)
+    hidden = problem.hideable | problem.primary
+    # Publish what can be spared in random order: few boxes are left.
+    for cell in rng.permutation(np.flatnonzero(hidden & ~problem.primary)).tolist():
+        fewer = hidden.copy()
+        fewer[cell] = False
+        if is_safe(problem, fewer):
+            hidden = fewer
+    state = engine.start(hidden)
+    assert state.repair() == 0
+    np.testing.assert_array_equal(state.hidden, hidden)
 
 
 def test_programs_over_the_whole_table_are_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(programs, "_QUICKLY", 3)
+    monkeypatch.setattr(programs, "_MOST_LEVELS_TIMES_CELLS", 3)
     # The search asks for patterns that programs make cheaper than boxes do.
     table = make("random", seed=3, shape=(6, 5, 4), sensitive=0.2)
     first = GeneralEngine(Problem.of(table))
     boxes = first.start()
     boxes.cover()
     built = first.build_by_programs()
+    assert built is not None
     assert first.programs_pay
     assert not len(built.uncovered)
     assert is_safe(first.problem, built.hidden)
@@ -256,6 +262,7 @@ def test_programs_over_the_whole_table_are_measured(
     hasty = GeneralEngine(Problem.of(table))
     calls = iter(range(10))
     given_up = hasty.build_by_programs(lambda: next(calls, 9) >= 9)
+    assert given_up is not None
     assert not hasty.programs_pay
     assert not len(given_up.uncovered)
     assert is_safe(hasty.problem, given_up.hidden)
@@ -320,7 +327,7 @@ def test_other_prices_steer_once(covered: Case) -> None:
     state.publish(state.secondaries)
     state.cover()
     assert not len(state.uncovered)
-    if engine.quick:
+    if engine.is_network:
         np.testing.assert_array_equal(state.hidden, covered.state.hidden)
 
 
@@ -355,7 +362,7 @@ def test_a_walk_never_ends_dearer_or_unsafe(covered: Case, far: bool) -> None:
     state = covered.state
     state.clean_up()
     start = state.cost
-    options = covered.engine.roaming if far else None
+    options = covered.engine.program_walk if far else None
     walker = covered.engine.walker(state, covered.rng, options)
     if walker is None:
         return
@@ -423,6 +430,6 @@ def test_orders_are_priced(covered: Case) -> None:
 
 def test_the_table_chooses_the_engine() -> None:
     assert isinstance(engine_for(problem_of("whole", 0)), NetworkEngine)
-    assert engine_for(problem_of("whole", 0)).quick
+    assert engine_for(problem_of("whole", 0)).is_network
     assert isinstance(engine_for(problem_of("three dimensions", 0)), GeneralEngine)
-    assert not engine_for(problem_of("three dimensions", 0)).quick
+    assert not engine_for(problem_of("three dimensions", 0)).is_network

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from network_twins import is_safe, random_problem
 
-from builders import run_method
+from builders import examples, run_method
 from evosdc.attack import judge
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import EvaluationLimit
@@ -31,7 +31,7 @@ METHODS = {
     "ls-ruin": {"steps": 120, "turn": 40},
     "hybrid": {"population": 6, "rounds": 3},
 }
-examples = settings(max_examples=12)
+FEW = examples(12)
 problems = st.builds(
     random_problem,
     st.integers(0, 10**6),
@@ -48,7 +48,7 @@ def improved(problem: Problem, name: str, seed: int = 0) -> Pattern:
 
 
 @pytest.mark.parametrize("name", METHODS)
-@examples
+@FEW
 @given(problem=problems)
 def test_every_pattern_is_safe(name, problem):
     try:
@@ -70,7 +70,7 @@ def test_same_seed_same_pattern(name):
     np.testing.assert_array_equal(first.hidden, again.hidden)
 
 
-@examples
+@FEW
 @given(problems)
 def test_gensup_is_never_worse_than_its_own_shortest_paths(problem):
     assume(is_safe(problem, problem.hideable))
@@ -79,7 +79,7 @@ def test_gensup_is_never_worse_than_its_own_shortest_paths(problem):
         assert improved(problem, name).cost <= plain.cost + 1e-9
 
 
-@examples
+@FEW
 @given(problems, st.integers(0, 10**6))
 def test_a_child_is_safe_and_has_nothing_redundant(problem, seed):
     assume(is_safe(problem, problem.hideable))
@@ -111,7 +111,7 @@ def test_a_child_of_a_table_without_sensitive_cells_hides_nothing(kind):
         assert not child.hidden.any()
 
 
-@examples
+@FEW
 @given(problems, st.integers(0, 2**32))
 def test_an_undone_step_leaves_no_trace(problem, seed):
     assume(is_safe(problem, problem.hideable))
@@ -127,7 +127,7 @@ def test_an_undone_step_leaves_no_trace(problem, seed):
     ruin(state.net, log, problem.cost, random_state, 4)
     result = recreate(state.net, log, random_state, problem.cost, levels, np.inf)
     assert result != FAILED
-    undo(network.arcs, state.live, log)
+    undo(state.net, log)
     np.testing.assert_array_equal(state.hidden, hidden)
     for level, (cells, flow) in enumerate(before):
         np.testing.assert_array_equal(state.witness(level)[0], cells)
@@ -171,15 +171,15 @@ def test_a_walk_with_nothing_to_ruin_ends() -> None:
     assert walker.steps == 10
 
 
-def test_what_sliding_levels_reach_is_asked_of_one_graph(
+def test_what_sliding_levels_reach_is_asked_of_one_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn = (random_problem(seed, "sliding") for seed in range(400))
     problem = next(p for p in drawn if len(p.levels.slide) > 2)
     made: list[int] = []
-    plain = levels.graph_of
+    plain = levels.hidden_network
     monkeypatch.setattr(
-        levels, "graph_of", lambda *more: (made.append(1), plain(*more))[1]
+        levels, "hidden_network", lambda *more: (made.append(1), plain(*more))[1]
     )
     with suppress(LevelError):
         TableNetwork(problem)

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from all_patterns import AllPatterns
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 from test_stronger_cuts import optimum, problem_of
 
+from builders import examples
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.bounds import branch_and_cut
@@ -29,7 +30,7 @@ from evosdc.suppress.engine.base import never
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.state import GeneralState
-from evosdc.suppress.engine.general.walker import FAR, RecordWalker
+from evosdc.suppress.engine.general.walker import RECORD_TO_RECORD, RecordWalker
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
@@ -50,7 +51,7 @@ tables = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(tables)
 def test_sets_of_equations_are_networks(options: dict[str, Any]) -> None:
     problem = Problem.of(make("random", **options))
@@ -75,7 +76,7 @@ def test_flat_dimensions_give_all_three_pairs() -> None:
     assert (sparse.csr_array(met) > 0).nnz == (crossing > 0).nnz
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(tables)
 def test_no_bound_is_above_the_optimum(options: dict[str, Any]) -> None:
     problem = problem_of(options)
@@ -119,7 +120,7 @@ def without_idle_cells(problem: Problem, hidden: NDArray[np.bool_]) -> Any:
         kept[idle] = False
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(tables)
 def test_combined_equations_hold_for_the_optimum(options: dict[str, Any]) -> None:
     problem = problem_of(options)
@@ -140,7 +141,7 @@ def test_combined_equations_hold_for_the_optimum(options: dict[str, Any]) -> Non
         assert float(cut.coefficients @ safe[cut.cells]) >= cut.least - 1e-9
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(tables)
 def test_cells_that_cuts_call_needed_are_needed(options: dict[str, Any]) -> None:
     problem = problem_of(options)
@@ -234,7 +235,7 @@ def test_sensitive_cells_without_end_are_combined_away() -> None:
     assert {tuple(sorted(cut.cells.tolist())) for cut in cuts} == {(2, 3, 4, 5), (4, 5)}
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(tables)
 def test_branch_and_cut_ends_at_the_optimum(options: dict[str, Any]) -> None:
     problem = problem_of(options)
@@ -369,7 +370,7 @@ def test_a_walk_that_is_stopped_does_not_go_on_tidying_up(
         return plain(self, order, stopped)
 
     monkeypatch.setattr(GeneralState, "clean_up", watched)
-    walker = RecordWalker(state, np.random.default_rng(1), FAR)
+    walker = RecordWalker(state, np.random.default_rng(1), RECORD_TO_RECORD)
     for _ in range(3):
         walker.turn(lambda: False)
     assert told
@@ -381,11 +382,11 @@ def test_the_flagship_proves_small_general_tables_and_repeats(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = Problem.of(make("random", seed, shape=(4, 3, 2), sensitive=0.15))
-    assert not engine_for(problem).quick
+    assert not engine_for(problem).is_network
     answers = []
     # However slow the machine is: no clock ends these runs.
     for pace in (1.0, 1e-9):
-        monkeypatch.setattr(branch_and_cut, "_TELL", pace)
+        monkeypatch.setattr(branch_and_cut, "_SECONDS_PER_REPORT", pace)
         search = Search(seed=seed, stop=EvaluationLimit(3000))
         pattern = run_hybrid(problem, HybridParameters(), search)
         answers.append((pattern.cost, search.bound, search.evaluations))

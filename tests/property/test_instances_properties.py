@@ -6,10 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from builders import examples
 from evosdc.instances import make
 from evosdc.instances.random import VALUES
 from evosdc.table import Table
@@ -40,7 +41,7 @@ def exact(table: Table, values: np.ndarray) -> list[Fraction]:
     return [Fraction(repr(float(v))) for v in values]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(requests(), st.integers(0, 2**32))
 def test_equations_hold_in_the_decimals_printed(
     request: dict[str, Any], seed: int
@@ -53,7 +54,7 @@ def test_equations_hold_in_the_decimals_printed(
         assert sum(value[i] * int(c) for i, c in terms) == 0
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(requests(), st.integers(0, 2**32))
 def test_every_level_can_be_had(request: dict[str, Any], seed: int) -> None:
     table = make("random", seed=seed, **request)
@@ -77,7 +78,7 @@ def test_every_level_can_be_had(request: dict[str, Any], seed: int) -> None:
         assert sum(reach) >= table.spl[cell] / scale - 1e-7
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(requests(), st.integers(0, 2**32))
 def test_fixed_cells_are_the_empty_ones(request: dict[str, Any], seed: int) -> None:
     table = make("random", seed=seed, **request)

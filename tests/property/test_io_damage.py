@@ -8,9 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import examples
 from evosdc.errors import EvosdcError
 from evosdc.io import (
     read_hierarchy,
@@ -19,8 +20,8 @@ from evosdc.io import (
     read_table,
     write_table,
 )
-from evosdc.io.asc import read_asc
-from evosdc.io.rda import read_rda
+from evosdc.io.argus.asc import read_asc
+from evosdc.io.argus.rda import read_rda
 from evosdc.table import Hierarchy, Table, build_table
 from evosdc.table.hierarchy import Dimension
 
@@ -92,7 +93,7 @@ TABLE, SIDE = pair()
         ("tree.csv", b"a,b\nA,01\nA,02\nB,\n"),
     ],
 )
-@settings(max_examples=20)
+@examples(20)
 @given(data=st.data())
 def test_damage(name: str, whole: bytes, data: st.DataObject) -> None:
     content = data.draw(damaged(whole))

@@ -7,9 +7,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import examples
 from evosdc.io import (
     frame_of,
     read_jj,
@@ -20,14 +21,12 @@ from evosdc.io import (
     write_pivot,
     write_table,
 )
-from evosdc.io._jj_careful import read_carefully
-from evosdc.io._jj_fast import read_fast
+from evosdc.io.argus.jj import read_carefully, read_fast, write_jj
 from evosdc.io.frames import pattern_frame
-from evosdc.io.jj import write_jj
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 ALL = ("value", "weight", "status", "lower", "upper", "lpl", "upl", "spl")
-quick = settings(max_examples=25)
+quick = examples(25)
 
 codes = st.text(st.sampled_from("aZ0é;,\"' |.-1"), min_size=1, max_size=4).map(
     str.strip

@@ -94,6 +94,7 @@ def assert_valid(q: Question, by: NDArray[np.float64]) -> None:
         assert np.all(q.hidden[others])
 
 
+@pytest.mark.slow
 def test_the_cheapest_box_is_the_cheapest_product_of_vectors() -> None:
     found = missed = 0
     for table in tables():

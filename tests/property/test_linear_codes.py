@@ -13,7 +13,7 @@ from evosdc.instances import make
 from evosdc.suppress.engine.general.boxes import boxes_of
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.codes import find_codes
-from evosdc.suppress.structure.upsets import totals_of
+from evosdc.suppress.structure.equations import totals_of
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.table.build import equations
 
@@ -59,7 +59,8 @@ def assert_fit(table: Table) -> bool:
     dims, codes = found
     assert codes.shape == (len(table), len(dims))
     assert len(np.unique(codes, axis=0)) == len(table)
-    _, heads, _ = totals_of(table.matrix)
+    heads = totals_of(table.matrix)
+    assert heads is not None
     matrix = table.matrix
     for row, head in enumerate(heads.tolist()):
         cells = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import examples
 from evosdc.metrics import from_codes
 from evosdc.metrics.attribution import Dcap, Disco
 from evosdc.metrics.counts import cell_counts, joint_keys
@@ -16,7 +17,7 @@ from evosdc.metrics.entropy import EntropyRisk
 from evosdc.metrics.uniques import IdenticalRecords
 
 LEVELS = (3, 4, 2, 3)
-QUICK = settings(max_examples=40)
+QUICK = examples(40)
 
 
 @st.composite

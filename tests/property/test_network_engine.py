@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from network_twins import KINDS, is_safe, random_problem
 
+from builders import examples
 from evosdc.errors import LevelError
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.problem.problem import Problem
 
 problems = st.builds(random_problem, st.integers(0, 10**6), st.sampled_from(KINDS))
-examples = settings(max_examples=40)
+FEW = examples(40)
 
 
 def protected(problem: Problem) -> PatternState | None:
@@ -44,7 +45,7 @@ def check_witnesses(state: PatternState) -> None:
         assert not net.any()
 
 
-@examples
+@FEW
 @given(problems)
 def test_patterns_are_safe_or_impossible(problem):
     state = protected(problem)
@@ -59,7 +60,7 @@ def test_patterns_are_safe_or_impossible(problem):
     assert not (state.hidden & ~problem.hideable).any()
 
 
-@examples
+@FEW
 @given(
     st.builds(
         random_problem,
@@ -77,7 +78,7 @@ def test_clean_up_leaves_nothing_to_publish(problem):
         assert not is_safe(problem, fewer)
 
 
-@examples
+@FEW
 @given(problems, st.integers(0, 10**6))
 def test_publishing_finds_exactly_the_levels_it_breaks(problem, seed):
     state = protected(problem)
@@ -109,7 +110,7 @@ def _only_covered(state: PatternState) -> PatternState:
     return copy
 
 
-@examples
+@FEW
 @given(problems, st.integers(0, 10**6))
 def test_become_is_the_same_as_starting_there(problem, seed):
     state = protected(problem)

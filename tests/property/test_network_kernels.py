@@ -16,13 +16,14 @@ from scipy.sparse.csgraph import maximum_flow
 
 from evosdc.attack import judge
 from evosdc.suppress.engine.network.cheapest import cheapest_path
-from evosdc.suppress.engine.network.cover import drop_flow, send_hidden
-from evosdc.suppress.engine.network.flow import (
-    graph_of,
-    max_flow,
-    min_cut,
+from evosdc.suppress.engine.network.cover import send_hidden
+from evosdc.suppress.engine.network.paths import (
+    drop_flow,
+    hidden_network,
+    hidden_path,
+    minimum_cuts,
+    send_in_phases,
 )
-from evosdc.suppress.engine.network.paths import hidden_path, send_in_phases
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure import heap
@@ -35,11 +36,19 @@ def balance(tail, head, flow):
     return np.bincount(head, flow, NODES) - np.bincount(tail, flow, NODES)
 
 
+def send(net, most, slack=0):
+    """Send from the first node to the last; return what was sent and the flow."""
+    left = send_in_phases(net, 0, NODES - 1, -1, most, slack)
+    flow = net.work.flow.copy()
+    drop_flow(net.work)
+    return most - left, flow
+
+
 @pytest.mark.parametrize("seed", range(30))
-def test_max_flow_and_cut_agree_with_scipy(seed):
+def test_max_flow_and_cuts_agree_with_scipy(seed):
     tail, head, up, down, _ = random_graph(np.random.default_rng(seed), NODES, 25)
-    graph = graph_of(tail, head, np.ones(25, dtype=bool), NODES)
-    sent, flow = max_flow(graph, up, down, 0, NODES - 1, 10**6)
+    everything = hidden_network(tail, head, up, down, NODES, np.arange(25))
+    sent, flow = send(everything, 10**6)
     matrix = capacity_matrix(NODES, tail, head, up, down)
     assert sent == maximum_flow(matrix, 0, NODES - 1).flow_value
     assert np.all(flow <= up)
@@ -48,21 +57,25 @@ def test_max_flow_and_cut_agree_with_scipy(seed):
     assert net[0] == -sent
     assert net[NODES - 1] == sent
     assert not net[1:-1].any()
-    side = min_cut(graph, up, down, flow, 0)
-    assert side[0]
-    assert not side[NODES - 1]
-    across = np.flatnonzero(side[tail] != side[head])
-    assert sent == np.where(side[tail[across]], up[across], down[across]).sum()
-    part, _ = max_flow(graph, up, down, 0, NODES - 1, 3)
+    left, near, far = minimum_cuts(everything, 0, NODES - 1, -1, 10**6, 0)
+    assert left == 10**6 - sent
+    assert not (near & ~far).any()
+    for side in (near, far):
+        assert side[0]
+        assert not side[NODES - 1]
+        across = np.flatnonzero(side[tail] != side[head])
+        assert sent == np.where(side[tail[across]], up[across], down[across]).sum()
+    part, _ = send(everything, 3)
     assert part == min(3, sent)
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_max_flow_takes_real_capacities(seed):
     tail, head, up, down, _ = random_graph(np.random.default_rng(seed), NODES, 25)
-    graph = graph_of(tail, head, np.ones(25, dtype=bool), NODES)
-    sent, _ = max_flow(graph, up / 8, down / 8, 0, NODES - 1, 1e6, 1e-12)
-    whole, _ = max_flow(graph, up, down, 0, NODES - 1, 10**6)
+    cells = np.arange(25)
+    eighths = hidden_network(tail, head, up / 8, down / 8, NODES, cells)
+    sent, _ = send(eighths, 1e6, 1e-12)
+    whole, _ = send(hidden_network(tail, head, up, down, NODES, cells), 10**6)
     assert sent == pytest.approx(whole / 8)
 
 
@@ -134,7 +147,7 @@ def test_phases_send_what_single_paths_send(seed):
     ]:
         most = maximum_flow(matrix, source, target).flow_value
         for amount in (max(1, most // 2), most + 5):
-            left = send_in_phases(state.net, source, target, banned, amount)
+            left = send_in_phases(state.net, source, target, banned, amount, 0)
             flow = work.flow.copy()
             drop_flow(work)
             assert left == max(0, amount - most)

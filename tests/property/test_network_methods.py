@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from network_twins import KINDS, is_safe, random_problem, table_with_totals
 
-from builders import run_method
+from builders import examples, run_method
 from evosdc.errors import LevelError, MethodError, ProtectionFailed
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.papers.rectangles import cheapest_rectangle
@@ -18,7 +18,7 @@ from evosdc.suppress.run.search import Search
 METHODS = ("sp", "castro", "kelly", "hypercube-2d", "pbp")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.sampled_from(METHODS),
     st.builds(random_problem, st.integers(0, 10**6), st.sampled_from(KINDS)),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from builders import run_method
+from builders import examples, run_method
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
@@ -17,9 +17,10 @@ from evosdc.suppress.engine.evaluator import Prefix
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.arrays import Net, NetworkDemands
 from evosdc.suppress.engine.network.cheapest_flow import make_flows
-from evosdc.suppress.engine.network.cover import drop_flow, level_ends
+from evosdc.suppress.engine.network.cover import level_ends
 from evosdc.suppress.engine.network.engine import NetworkEngine
-from evosdc.suppress.engine.network.order_kernels import run_order
+from evosdc.suppress.engine.network.order_kernels import LevelGroups, run_order
+from evosdc.suppress.engine.network.paths import drop_flow
 from evosdc.suppress.engine.network.simplex import send_by_simplex
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.problem.problem import Problem
@@ -27,7 +28,7 @@ from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import CELLS, UNPICKED, Grouping
 from evosdc.table import Table
 
-MODEST = settings(max_examples=25)
+MODEST = examples(25)
 
 
 def random_table(seed: int) -> Table:
@@ -134,20 +135,17 @@ def test_flows_are_as_cheap_as_programs(seed: int) -> None:
             problem, hidden, {int(demands.cell[level]): amount}
         )
         one = NetworkDemands(*(a[level : level + 1] for a in demands))
-        begin = np.array([0, 1])
-        failed = run_order(
+        failed, left = run_order(
             Net(network.arcs, one, live, network.work),
             flows,
             network.cost,
-            begin,
-            every[:1],
-            False,
+            LevelGroups(np.array([0, 1]), every[:1], together=False),
             every[:1],
             (0, 1),
             np.zeros(1, dtype=np.int32),
-            np.zeros(1, dtype=np.int64),
         )
         assert failed < 0
+        assert left == 0
         # With only what the flow hid for sale at its price, the program costs the same.
         moved = live.hidden & ~hidden
         outside = problem.hideable & ~live.hidden

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from evosdc.instances import make
-from evosdc.suppress.engine.general.model import DeviationModel
+from evosdc.suppress.engine.general.model import Demand, DeviationModel
 from evosdc.suppress.engine.general.paired_cells import PairedCells
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
@@ -61,7 +61,8 @@ def test_the_cheapest_deviation_costs_the_same(kind: int, seed: int) -> None:
         plain = linprog(
             cost, A_eq=np.hstack([part, -part]), b_eq=np.zeros(len(part)), bounds=bounds
         )
-        move = model.cheapest(cell, sign, amount, np.where(stays, np.inf, price))
+        asked = Demand(cell, sign, amount)
+        move = model.cheapest(asked, np.where(stays, np.inf, price))
         if not plain.success:
             assert move is None
             continue
@@ -91,7 +92,7 @@ def test_a_refusal_says_why_by_equations_of_the_table(kind: int, seed: int) -> N
     for cell, sign, amount in zip(
         levels.cell.tolist(), levels.sign.tolist(), levels.amount.tolist(), strict=True
     ):
-        if model.cheapest(cell, sign, amount, problem.cost[cells]) is not None:
+        if model.cheapest(Demand(cell, sign, amount), problem.cost[cells]) is not None:
             continue
         why = model.refusal()
         assert why is not None

@@ -12,7 +12,7 @@ from network_twins import reach
 from evosdc.instances import make
 from evosdc.suppress.engine.general import model
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.general.model import DeviationModel, Tight
+from evosdc.suppress.engine.general.model import Demand, DeviationModel, Tight
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 from evosdc.table.attackers import lone_attackers
@@ -57,7 +57,7 @@ def test_pricing_finds_the_optimum_of_all_cells(
             problem.levels.amount.tolist(),
             strict=True,
         ):
-            move = asked.cheapest(cell, sign, amount, price[cells], tight)
+            move = asked.cheapest(Demand(cell, sign, amount, tight), price[cells])
             if move is None:
                 found.append(np.inf)
                 continue

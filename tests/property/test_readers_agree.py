@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evosdc
+from builders import examples
 from evosdc.errors import EvosdcError, InputError
 from evosdc.io import read_hst, read_labels, read_records, read_table, read_waiver
+from evosdc.io.cells import read_earlier, read_published
 from evosdc.io.column_plan import read_column_wishes
-from evosdc.io.earlier import read_earlier
-from evosdc.io.pattern import read_published
 from evosdc.table import Table
 
 CODES = ("Köln", "Łódź", "É", "Ñ", "d’Or", "Ulm")
@@ -92,7 +92,7 @@ def values(table: Table, count: int) -> list[float]:
     return [found[code] for code in codes]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(files())
 def test_readers_give_the_same_numbers_or_name_the_line(
     drawn: tuple[list[int], str, str, str, bool],

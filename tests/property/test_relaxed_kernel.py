@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from builders import run_method
+from builders import examples, run_method
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
@@ -39,7 +39,7 @@ from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
 from evosdc.table import Table
 
-COMMON = settings(max_examples=20)
+COMMON = examples(20)
 
 
 def shortfalls(frame, live) -> int:
@@ -216,7 +216,7 @@ METHODS = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-@settings(COMMON, max_examples=8)
+@examples(8)
 @given(problem=problems())
 def test_always_safe_and_repeatable(name: str, problem: Problem) -> None:
     first, second = (

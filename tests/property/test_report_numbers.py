@@ -6,16 +6,17 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import examples
 from evosdc.report.kit.chart import ticks
 from evosdc.report.kit.text import brief, count, duration, fixed, number
 
 sane = st.floats(-1e12, 1e12, allow_nan=False)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.integers(-(10**15), 10**15), st.integers(0, 6))
 def test_numbers_read_back(units: int, decimals: int) -> None:
     value = units / 10**decimals
@@ -24,7 +25,7 @@ def test_numbers_read_back(units: int, decimals: int) -> None:
     assert "." not in text or not text.endswith("0")
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(sane, sane)
 def test_ticks_span_the_range(one: float, two: float) -> None:
     low, high = min(one, two), max(one, two)

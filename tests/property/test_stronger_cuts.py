@@ -11,18 +11,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from builders import examples
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.engine.base import never
 from evosdc.suppress.engine.cut import Cut
-from evosdc.suppress.engine.network.cuts import BridgeCuts, pieces
+from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
@@ -101,7 +103,7 @@ def problem_of(options: dict[str, Any]) -> Problem | None:
     return problem
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(tables)
 def test_bounds_and_proofs_agree_with_a_model_of_flows(options: dict[str, Any]) -> None:
     problem = problem_of(options)
@@ -120,13 +122,11 @@ def test_bounds_and_proofs_agree_with_a_model_of_flows(options: dict[str, Any]) 
 
 
 def bridge_cuts(problem: Problem, x: NDArray[np.float64]) -> Iterator[Cut]:
-    """Cuts of every piece of a network, in the numbers of the table."""
-    for arcs in pieces(problem):
-        for cut in BridgeCuts(arcs).violated(x[arcs.cells]):
-            yield arcs.abroad(cut)
+    """Bridge cuts of every piece of a network."""
+    return NetworkCuts(problem).bridges(x, never)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(tables)
 def test_a_minimal_pattern_meets_every_bridge_cut(options: dict[str, Any]) -> None:
     """Asked with any shares of cells, the cuts hold for patterns without idle cells."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from builders import run_method
+from builders import examples, run_method
 from evosdc.attack import judge
 from evosdc.instances import make
 from evosdc.suppress.engine.finish import cover_and_finish
@@ -17,10 +17,11 @@ from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
+from evosdc.suppress.structure.equations import Equations
 from evosdc.suppress.structure.unpick import movable, nearest
 from evosdc.table import Table
 
-COMMON = settings(max_examples=25)
+COMMON = examples(25)
 
 
 @st.composite
@@ -57,7 +58,7 @@ def test_always_safe(name: str, table: Table) -> None:
 def test_neighbourhoods_are_safe_too(all_equations: bool, table: Table) -> None:
     """Small neighbourhoods in a small table, growing up to the whole."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(programs, "_QUICKLY", 0)
+        patch.setattr(programs, "_MOST_LEVELS_TIMES_CELLS", 0)
         patch.setattr(model, "NEIGHBOURS", 3)
         if all_equations:
             patch.setattr(programs, "up_sets", lambda _: None)
@@ -97,7 +98,7 @@ def test_cheapest_deviation_is_the_plain_programs(
     cell, sign = int(problem.levels.cell[row]), int(problem.levels.sign[row])
     amount = float(problem.levels.amount[row])
     price = problem.cost
-    move = Programs(problem).cheapest(cell, sign, amount, price)
+    move = Programs(problem).cheapest(model.Demand(cell, sign, amount), price)
     assert move is not None
     d = np.zeros(len(table))
     d[move.cells] = move.by / amount
@@ -119,15 +120,10 @@ def test_cheapest_deviation_is_the_plain_programs(
 def test_kernels_agree_with_naive_twins(table: Table, seed: int) -> None:
     rng = np.random.default_rng(seed)
     hidden = rng.random(len(table)) < 0.4
-    equations = (
-        table.matrix.indptr,
-        table.matrix.indices,
-        table.columns.indptr,
-        table.columns.indices,
-    )
-    assert np.array_equal(movable(hidden, *equations), naive_movable(table, hidden))
+    equations = Equations.of(table.matrix, table.columns)
+    assert np.array_equal(movable(hidden, equations), naive_movable(table, hidden))
     price = rng.random(len(table)) + 0.1
-    near = nearest(0, 6, price, *equations)
+    near = nearest(0, 6, price, equations)
     assert near.tolist() == naive_nearest(table, 0, 6, price)
 
 

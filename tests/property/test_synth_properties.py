@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import examples
 from evosdc.frames import to_arrow
 from evosdc.metrics import encode_frames
 from evosdc.synth.data.domain import Coding, make_domain
@@ -24,7 +25,7 @@ records = st.lists(
     min_size=2,
     max_size=30,
 )
-quick = settings(max_examples=40)
+quick = examples(40)
 
 
 @quick

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
 
-from builders import run_method
+from builders import examples, run_method
 from evosdc.attack import judge
 from evosdc.instances import make
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table, detect_network
-from evosdc.table.implied import implied_equations
+from evosdc.table.structure import implied_equations
 
-MODEST = settings(max_examples=40)
+MODEST = examples(40)
 
 
 def random_tree(rng: np.random.Generator, size: int) -> Dimension:

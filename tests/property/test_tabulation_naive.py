@@ -6,9 +6,10 @@ from itertools import product
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import examples
 from evosdc.rules import Contributors, Dominance, Frequency, PPercent, Request
 from evosdc.table import Hierarchy
 from evosdc.tabulation import microdata, tabulate
@@ -30,7 +31,7 @@ record = st.tuples(
     st.sampled_from("PQRST"),
     st.sampled_from(["0", "1", "2", None]),
 )
-SETTINGS = settings(max_examples=20)
+SETTINGS = examples(20)
 
 
 def ancestors(code):

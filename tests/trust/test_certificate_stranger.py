@@ -422,6 +422,7 @@ def damaged(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, dict[str, Any]
         yield f"{name} gone", {k: a for k, a in arrays.items() if k != name}
 
 
+@pytest.mark.slow
 def test_each_changed_number_of_the_certificate_is_noticed(tmp_path: Path) -> None:
     table, certificate, _ = make_files(tmp_path)
     with np.load(certificate) as archive:
@@ -458,6 +459,7 @@ def test_resealed_damage_is_found_by_adding_up(tmp_path: Path) -> None:
                 assert not answer
 
 
+@pytest.mark.slow
 def test_each_changed_number_of_the_table_is_noticed(tmp_path: Path) -> None:
     from evosdc.io import read_table, write_labelled
 

@@ -10,8 +10,8 @@ import evosdc
 from builders import Command
 from evosdc.errors import InputError
 from evosdc.io import read_table, write_table
-from evosdc.io.asc import read_asc
-from evosdc.io.rda import read_rda
+from evosdc.io.argus.asc import read_asc
+from evosdc.io.argus.rda import read_rda
 from evosdc.table import Hierarchy
 
 RDA = """R 1 1 9
@@ -104,6 +104,7 @@ def test_records_that_agree_in_every_column_are_said(
     assert not any("every column" in note for note in made.table.notes)
 
 
+@pytest.mark.slow
 def test_a_synthesis_says_how_many_records_agree() -> None:
     people = {
         "sex": ["m", "f"] * 20,
@@ -141,14 +142,14 @@ def test_a_slash_in_a_name_does_no_harm(tmp_path: Path) -> None:
 def test_a_layout_cannot_be_without_a_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evosdc.io import also
+    from evosdc.io import formats
 
-    layout = also.Layout(lambda path, _: path.write_text("new") and None, "-new.txt")
-    monkeypatch.setitem(also.LAYOUTS, "new", layout)
-    monkeypatch.setattr(also, "FORMATS", (*also.FORMATS, "new"))
+    layout = formats.Layout(lambda path, _: path.write_text("new") and None, "-new.txt")
+    monkeypatch.setitem(formats.LAYOUTS, "new", layout)
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, "new"))
     cells = {"r": ["a", "b", "c"], "value": [5, 20, 30], "status": ["s"] * 3}
     result = evosdc.protect(cells, rules="none", evaluations=1)
     folder = Path(result.write(tmp_path / "out", formats="new"))
     assert (folder / "published-new.txt").read_text() == "new"
     with pytest.raises(TypeError):
-        also.Layout(ending="-new.txt")  # type: ignore[call-arg]
+        formats.Layout(ending="-new.txt")  # type: ignore[call-arg]

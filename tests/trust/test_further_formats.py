@@ -24,7 +24,7 @@ from evosdc.io import (
     read_apriori_into,
     read_table,
 )
-from evosdc.io.also import FORMATS, LAYOUTS
+from evosdc.io.formats import FORMATS, LAYOUTS
 from evosdc.results.tables import Protection
 
 ALL = ",".join(FORMATS)

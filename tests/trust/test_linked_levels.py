@@ -107,9 +107,8 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("case", "seed"), [(case, seed) for case in CASES for seed in (2, 3)]
-)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("seed", [2, 3])
 def test_no_cell_is_printed_in_one_table_and_suppressed_in_another(
     case: str, seed: int, run: Command, tmp_path: Path
 ) -> None:

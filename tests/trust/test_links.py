@@ -24,10 +24,9 @@ from evosdc.io import (
     write_tab,
     write_table,
 )
-from evosdc.io.checkpoint import remove_checkpoint, write_checkpoint
+from evosdc.io.checkpoint import Checkpoint, remove_checkpoint, write_checkpoint
 from evosdc.io.paths import open_output, write_text
 from evosdc.io.records import RecordFile
-from evosdc.io.run_checkpoint import Checkpoint
 from evosdc.results.folder import (
     DEMO,
     RESULT,

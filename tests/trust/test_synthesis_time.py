@@ -17,7 +17,7 @@ import pytest
 
 from builders import stopwatch
 from evosdc import api
-from evosdc.clock import Clock, stopped, tell_of_compiling
+from evosdc.compile.clock import Clock, stopped, tell_of_compiling
 from evosdc.io import write_records
 from evosdc.metrics import evaluate, registry
 from evosdc.metrics.uniques import ReplicatedUniques
@@ -71,6 +71,7 @@ def test_compiling_stops_the_clock_of_the_search_too() -> None:
     assert made.model.seconds_ < 4 * 0.3
 
 
+@pytest.mark.slow
 def test_a_limit_holds_for_search_evaluation_and_report() -> None:
     frame = wide(4000, 24)
     # What has to be compiled is compiled here.
@@ -159,6 +160,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_killed_leaves_its_copy(
     tmp_path: Path, end: signal.Signals
@@ -186,6 +188,7 @@ def test_a_run_that_is_killed_leaves_its_copy(
         assert "not judged" in error
 
 
+@pytest.mark.slow
 def test_compiling_is_announced_on_first_use_only(tmp_path: Path) -> None:
     write_records(tmp_path / "a.csv", wide(200, 3))
     words = ["evaluate", tmp_path / "a.csv", tmp_path / "a.csv"]

@@ -190,6 +190,7 @@ def test_strangers_pass_whoever_they_are_and_copies_never() -> None:
     assert passed >= 11
 
 
+@pytest.mark.slow
 def test_a_default_copy_is_fit_and_lies_where_it_may_leave(
     run: Command, census: Path, tmp_path: Path
 ) -> None:

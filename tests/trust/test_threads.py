@@ -40,6 +40,7 @@ def answers() -> tuple[Answers, list[Answers]]:
     return {name: run[name] for (run,) in alone for name in run}, together
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(PAIRS)), ids=["+".join(p) for p in PAIRS])
 def test_threads_give_the_answers_of_processes(
     answers: tuple[Answers, list[Answers]], number: int

@@ -13,7 +13,7 @@ from evosdc.api.requests import preference, read_requests
 from evosdc.errors import InputError, LevelError, RequestError
 from evosdc.instances import make
 from evosdc.table import Table
-from evosdc.table.select import select
+from evosdc.table.index import select
 
 
 def one_sensitive() -> Table:

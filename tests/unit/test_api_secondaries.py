@@ -108,3 +108,26 @@ def test_strict_goes_through() -> None:
     assert result.verdict.strict
     assert result.settings["strict"] is True
     assert evosdc.audit(result.table, strict=True, secondaries=True).safe
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("least", [0.0, 50.0])
+def test_kept_secondaries_are_asked_for_as_the_judge_does(
+    strict: bool, least: float
+) -> None:
+    """Of the public alone, and only not to be worked out: no more cells for them."""
+    table = Table.of(
+        [50, 20, 10, 80],
+        [[1, 1, 1, -1]],
+        weight=[1, 1, 100, 1000],
+        status=["u", "m", "s", "s"],
+        lower=[least, 0, 0, 0],
+        upl=[5, 0, 0, 0],
+        frequency=[1, 9, 9, 19],
+        respondent=["r", "", "", ""],
+    )
+    result = evosdc.protect(
+        table, secondaries=True, keep_secondaries=True, strict=strict, evaluations=50
+    )
+    assert result.safe
+    assert result.cost == result.lower_bound == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,13 @@ import pytest
 
 import evosdc
 from builders import flat_table
+from evosdc.api.completing import cells_for
+from evosdc.attack import judge
+from evosdc.instances import make
 from evosdc.results import TableVerdict
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
 from evosdc.table import Origin, Table
 
@@ -169,6 +174,23 @@ def test_levels_that_no_pattern_gives_are_listed_and_the_rest_protected() -> Non
     assert any("--accept" in step for step in result.verdict.next_steps)
 
 
+def test_what_can_be_accepted_is_found_out_within_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    posing = import_module("evosdc.api.pose")
+    asked, deadlines = posing.judge, list[float | None]()
+
+    def watched(*given: Any, deadline: float | None = None, **more: Any) -> Any:
+        deadlines.append(deadline)
+        return asked(*given, deadline=deadline, **more)
+
+    monkeypatch.setattr(posing, "judge", watched)
+    accept = evosdc.Requests(accept="r=a,s=y")
+    evosdc.protect(beyond_reach(), time_limit=2, workers=1, cells=accept)
+    assert deadlines
+    assert None not in deadlines
+
+
 def test_lower_levels_hold_for_the_cells_for_which_they_are_accepted() -> None:
     result = evosdc.protect(
         beyond_reach(), evaluations=20, cells=evosdc.Requests(accept="r=a,s=y")
@@ -231,3 +253,72 @@ def test_patterns_are_told_before_they_are_judged() -> None:
     told: list[Table] = []
     result = evosdc.protect(guarded_grid(), evaluations=5, on_pattern=told.append)
     assert np.array_equal(told[-1].hidden, result.table.hidden)
+
+
+def test_a_pattern_is_not_judged_again_for_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Kept secondaries cost 100, the pattern that was judged 10: nothing is cheaper."""
+    posed: Any = SimpleNamespace(
+        clock=SimpleNamespace(limit=10.0, seconds=9.0), cost_of=lambda _: 110.0
+    )
+    pattern = Pattern(np.ones(2, dtype=bool), 10.0)
+    first: Any = SimpleNamespace(pattern=pattern, table=None, seconds=0.1)
+    search = Search()
+    search.offer(pattern)
+
+    def judge(*_: Any) -> None:
+        raise AssertionError("judged again")
+
+    monkeypatch.setattr(solving, "_judge", judge)
+    solving._Meanwhile(posed, search, first)()
+
+
+def test_cells_without_time_are_protected_as_in_the_pattern_judged_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The last pattern leaves one level open: the first one's witness closes it."""
+    table = make("random", 2, shape=(6, 5, 4), sensitive=0.15)
+    said: list[tuple[TableVerdict, Any]] = []
+    judged = solving.judge_all
+
+    def unsure(
+        judged_table: Table, *asked: Any, **options: Any
+    ) -> tuple[TableVerdict, Any]:
+        verdict, certificate = judged(judged_table, *asked, **options)
+        said.append((verdict, certificate))
+        if len(said) == 2:
+            label = judged_table.label(int(judged_table.primaries[0]))
+            verdict = replace(verdict, ok=None, open=(label,))
+        return verdict, certificate
+
+    monkeypatch.setattr(solving, "judge_all", unsure)
+    # No pattern is judged in between.
+    monkeypatch.setattr(solving, "_JUDGED_FROM", 2.0)
+    result = evosdc.protect(table, time_limit=30.0, evaluations=40)
+    assert len(said) == 3
+    assert result.safe
+    assert result.verdict.exact
+    assert evosdc.audit(result.table).safe
+    assert solving.COMPLETED.format(1) in result.notes
+
+
+def test_few_cells_are_added_for_the_witness_of_a_level() -> None:
+    table = make("random", 4, shape=(6, 5, 4), sensitive=0.15)
+    everything = table.with_pattern(table.status != "z")
+    _, safe = judge(everything)
+    cell = int(table.primaries[0])
+    cost = np.ones(len(table))
+    hidden = table.status == "u"
+    more = cells_for(table, np.array([cell]), hidden, cost, safe, False)
+    pattern = table.with_pattern(hidden | more)
+    verdict, _ = judge(pattern, among=np.arange(len(table)) == cell)
+    assert verdict.safe
+    moves = [
+        slice(*safe.indptr[w : w + 2])
+        for w in range(len(safe.cells))
+        if cell in safe.indices[slice(*safe.indptr[w : w + 2])]
+    ]
+    fewest = min(int((~hidden[safe.indices[part]]).sum()) for part in moves)
+    most = sum(int((~hidden[safe.indices[part]]).sum()) for part in moves)
+    assert fewest <= int((more & ~hidden).sum()) < most

@@ -11,7 +11,7 @@ from builders import flat_table
 from evosdc.attack import certificate_from_arrays, judge, strict_margin, verify
 from evosdc.attack.certificate import witness_arrays
 from evosdc.attack.coverage import Levels
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.results import Certificate
 from evosdc.suppress.problem import problem

@@ -48,11 +48,12 @@ def cut_by(problem: Problem, workers: int) -> tuple[float, list[float], int]:
     return loop.value, loop.fractions.tolist(), len(loop.master.cuts)
 
 
+@pytest.mark.slow
 def test_bounds_by_two_processes_are_those_of_one(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(pools, "_PATIENCE", -1.0)
-    monkeypatch.setattr("evosdc.small_jobs._FEW_CELLS", 0)
+    monkeypatch.setattr("evosdc.compile.small_jobs._FEW_CELLS", 0)
     alone, helped = (evosdc.bounds(problem.table, workers=n) for n in (1, 2))
     assert alone.complete
     assert (helped.value, helped.cuts) == (alone.value, alone.cuts)

@@ -11,10 +11,10 @@ from builders import flat_table, run_method
 from evosdc.attack import judge, verify
 from evosdc.attack.certificate import assemble
 from evosdc.attack.demands import judged_levels
-from evosdc.attack.hints import Hint, Places, Suggestion, take_suggestions
+from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.instances import make
 from evosdc.suppress.run.search import Search
 from evosdc.table import Table
@@ -43,13 +43,9 @@ def box(table: Table, step: float = 4.0) -> Hint:
     return hint(table, {(1, 1): step, (1, 2): -step, (2, 1): -step, (2, 2): step})
 
 
-def take_hints(ledger: Ledger, *hints: Hint) -> Places:
-    return take_suggestions(ledger, [Suggestion(h, ledger.attacker) for h in hints])
-
-
 def ledger_after(table: Table, *hints: Hint) -> Ledger:
     ledger = Ledger(AttackModel.of(table, judged_levels(table, False, False)))
-    take_hints(ledger, *hints)
+    take_hints(ledger, hints)
     return ledger
 
 
@@ -144,7 +140,7 @@ def test_steps_of_different_sizes_are_taken_where_they_add_up() -> None:
     steps |= {(2, c): -s for (_, c), s in list(steps.items())}
     ledger = ledger_after(table)
     assert len(ledger.levels()) == 2
-    assert not take_hints(ledger, hint(table, steps))
+    assert not take_hints(ledger, [hint(table, steps)])
     assert len(ledger.levels()) < 2
     assert judge(table, hints=[hint(table, steps)])[0].safe
 
@@ -155,7 +151,7 @@ def test_steps_are_read_as_decimals_where_a_level_has_many_digits() -> None:
     steps = {(1, 1): 4.334 + 1e-12, (1, 2): -2.0, (1, 3): -2.334}
     steps |= {(2, c): -s for (_, c), s in list(steps.items())}
     ledger = ledger_after(table)
-    assert not take_hints(ledger, hint(table, steps))
+    assert not take_hints(ledger, [hint(table, steps)])
     assert not ledger.levels()
 
 
@@ -164,7 +160,7 @@ def test_steps_that_do_not_add_up_are_solved_from_those_at_levels() -> None:
     steps = {(1, 1): 4.0, (1, 2): -2.0, (1, 3): -1.4}
     steps |= {(2, c): -s for (_, c), s in list(steps.items())}
     ledger = ledger_after(table)
-    assert not take_hints(ledger, hint(table, steps))
+    assert not take_hints(ledger, [hint(table, steps)])
     assert not ledger.levels()
 
 
@@ -174,7 +170,7 @@ def test_steps_that_cannot_add_up_only_say_where_to_look() -> None:
     steps = {(1, 1): 4.0, (1, 2): -9.0, (1, 3): -10.0}
     steps |= {(2, 1): -4.5, (2, 2): 5.5, (2, 3): -10.0}
     ledger = ledger_after(table)
-    places = take_hints(ledger, hint(table, steps))
+    places = take_hints(ledger, [hint(table, steps)])
     assert len(ledger.levels()) == 2
     ((level, cells),) = places.items()
     assert level == (int(table.primaries[0]), 1)

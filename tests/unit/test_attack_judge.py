@@ -21,7 +21,7 @@ from evosdc.attack import (
 from evosdc.attack.exact import exact_vertex
 from evosdc.attack.ledger import Unfinished
 from evosdc.attack.model import unpick, whole
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.errors import TableError
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
 from evosdc.table import table as table_module

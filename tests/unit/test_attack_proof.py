@@ -11,12 +11,13 @@ import pytest
 
 from builders import flat_table
 from evosdc.attack import certificate_arrays, check_proof, judge, read_proof
+from evosdc.attack.asked import Asked
 from evosdc.attack.certificate import ORIGIN, witness_arrays
 from evosdc.attack.seal import GROUPS, digest_of, numbered, seal_of, table_digests
 from evosdc.errors import InputError
 from evosdc.io.archive import read_arrays
+from evosdc.io.cells import read_published
 from evosdc.io.frames import published_frame
-from evosdc.io.pattern import read_published
 from evosdc.results import TABLE_QUESTIONS, Claim
 from evosdc.table import Dimension, Origin, Table
 from evosdc.table.knowledge import (
@@ -25,6 +26,7 @@ from evosdc.table.knowledge import (
     with_bounds,
     with_whole_numbers,
 )
+from evosdc.table.shares import Coalition
 
 CLAIM = Claim(**{name: name for name in TABLE_QUESTIONS})
 
@@ -385,3 +387,25 @@ def test_magnitudes_of_a_table_of_counts_are_assumed_again() -> None:
 def test_a_tolerance_beyond_rounding_is_refused(table: Table) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_proof(arrays_of(table, tolerance=0.5))
+
+
+def test_what_was_judged_for_less_than_asked_is_refused(table: Table) -> None:
+    def word(settings: dict[str, Any], **asked: Any) -> str:
+        arrays = changed(arrays_of(table, insiders=True), settings=settings)
+        return faults(table, arrays, asked=Asked(**asked))
+
+    lone: dict[str, Any] = {"attackers": "lone"}
+    assert not word(lone)
+    assert not word(lone, attackers="lone")
+    assert not word(lone, attackers="public")
+    assert "attackers pairs, but lone" in word(lone, attackers="pairs")
+    public = {"insiders": False}
+    assert "attackers lone, but public" in word(public, attackers="lone")
+    assert "levels that are exceeded" in word(lone, strict=True)
+    assert "for secondaries" in word(lone, secondaries=True)
+    pair = Coalition("A", ["r=a,s=a", "r=b,s=b"])
+    assert "coalition 'A'" in word(lone, coalitions=[pair])
+    named = {"coalitions": [["B", "r=b,s=b", "r=a,s=a"]]}
+    assert "not judged for" not in word(lone | named, coalitions=[pair])
+    with pytest.raises(InputError, match="attackers are 'everyone'"):
+        Asked(attackers="everyone")

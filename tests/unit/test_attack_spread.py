@@ -14,7 +14,7 @@ from evosdc.attack.demands import judged_levels
 from evosdc.attack.general import GeneralFinder
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel, unpick
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.parallel import Workers
 from evosdc.parallel import pool as pools
 from evosdc.table import Dimension, Hierarchy, Table, build_table

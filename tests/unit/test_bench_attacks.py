@@ -23,6 +23,7 @@ def people(seed: int) -> pa.Table:
     return pa.table({"age": age, "sex": rng.choice(["f", "m"], 600), "state": state})
 
 
+@pytest.mark.slow
 def test_boosted_trees_learn_what_a_copy_keeps():
     assert boosted_auc(people(1), people(2)) > 0.9
     # Everybody twice, once in either state: nothing is left to learn.

@@ -16,19 +16,20 @@ import pytest
 
 import evosdc
 from builders import stopwatch
-from evosdc import small_jobs
 from evosdc.api.pattern_checkpoint import Stored
+from evosdc.compile import small_jobs
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.io.checkpoint import (
-    pack_cells,
+    INTERVAL,
+    Checkpoint,
+    pack_arrays,
     read_checkpoint,
-    unpack_cells,
+    unpack_arrays,
     write_checkpoint,
 )
-from evosdc.io.run_checkpoint import INTERVAL, Checkpoint
 from evosdc.suppress.methods.contracted import run_contracted
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method
@@ -79,9 +80,13 @@ def test_cells_are_packed_and_unpacked() -> None:
     rng = np.random.default_rng(1)
     for count in (0, 1, 8, 1001):
         cells = rng.random(count) < 0.5
-        assert np.array_equal(unpack_cells(pack_cells(cells), count), cells)
-    with pytest.raises(ValueError, match="cells"):
-        unpack_cells(pack_cells(np.ones(9, dtype=bool)), 8)
+        assert np.array_equal(unpack_arrays(pack_arrays(cells)), cells)
+
+
+def test_a_pattern_of_another_size_is_damaged(table: Table, left: Path) -> None:
+    change(left, hidden=pack_arrays(np.ones(len(table) + 1, dtype=bool)))
+    with pytest.raises(InputError, match="is damaged"):
+        evosdc.protect(table, checkpoint=left, resume=True, time_limit=5)
 
 
 def test_only_the_owner_reads_it_and_it_is_written_whole(tmp_path: Path) -> None:
@@ -99,7 +104,7 @@ def test_a_run_goes_on_from_its_checkpoint(table: Table, left: Path) -> None:
     took = stopwatch()
     answer = evosdc.protect(
         table,
-        time_limit=8,
+        time_limit=6,
         checkpoint=left,
         resume=True,
         workers=1,
@@ -111,9 +116,9 @@ def test_a_run_goes_on_from_its_checkpoint(table: Table, left: Path) -> None:
     assert first.event.startswith("restored from the checkpoint")
     assert first.cost == had["cost"]
     assert not any(e.event == "first pattern" for e in heard)
-    # Five of the eight seconds are spent already.
+    # Five of the six seconds are spent already.
     assert answer.seconds >= 5
-    assert min(heard[-1].seconds, 5 + took()) < 5 + 8
+    assert min(heard[-1].seconds, 5 + took()) < 5 + 6
     assert answer.evaluations >= had["evaluations"]
     assert not left.exists()
 
@@ -140,9 +145,9 @@ def test_no_method_ends_dearer_than_what_it_goes_on_from(
 
 def test_a_pattern_that_is_not_safe_is_mended(table: Table, left: Path) -> None:
     nothing = np.zeros(len(table), dtype=bool)
-    change(left, hidden=pack_cells(nothing), cost=0.0)
+    change(left, hidden=pack_arrays(nothing), cost=0.0)
     answer = evosdc.protect(
-        table, time_limit=8, checkpoint=left, resume=True, workers=1
+        table, time_limit=5.5, checkpoint=left, resume=True, workers=1
     )
     assert answer.safe is True
     assert answer.cost > 0
@@ -152,7 +157,7 @@ def test_a_stored_pattern_that_is_not_safe_is_completed_without_a_budget(
     table: Table, left: Path
 ) -> None:
     nothing = np.zeros(len(table), dtype=bool)
-    change(left, hidden=pack_cells(nothing), cost=0.0, evaluations=10)
+    change(left, hidden=pack_arrays(nothing), cost=0.0, evaluations=10)
     answer = evosdc.protect(
         table, evaluations=5, checkpoint=left, resume=True, workers=1
     )
@@ -165,7 +170,7 @@ def test_neither_cost_nor_bound_are_believed(table: Table, left: Path) -> None:
     had = written(left)["cost"]
     change(left, cost=1.0, bound=1e12)
     answer = evosdc.protect(
-        table, time_limit=7, checkpoint=left, resume=True, workers=1
+        table, time_limit=5.5, checkpoint=left, resume=True, workers=1
     )
     assert 1.0 < answer.cost <= had
     assert answer.lower_bound is not None

@@ -175,7 +175,7 @@ def test_sub_tables_of_hitas_are_solved_by_workers(
 
 def test_cuts_are_separated_by_workers(both: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pools, "_PATIENCE", -1.0)
-    monkeypatch.setattr("evosdc.small_jobs._FEW_CELLS", 0)
+    monkeypatch.setattr("evosdc.compile.small_jobs._FEW_CELLS", 0)
     given: list[Any] = []
     scatter = both.scatter
     monkeypatch.setattr(

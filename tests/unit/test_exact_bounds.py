@@ -104,6 +104,7 @@ def test_the_bound_of_equations_by_hand() -> None:
     assert bound([0, 6, 1000, 0, 70], "ussus") == 0.0
 
 
+@pytest.mark.slow
 def test_a_cell_worth_many_others_is_bounded_too() -> None:
     """Its cuts need more cells than a cut is given to begin with."""
     table = make("ons", seed=1, table="D")

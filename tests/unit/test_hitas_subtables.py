@@ -68,7 +68,7 @@ def test_linked_tables_are_cut_one_by_one() -> None:
     linked = link_tables(parts)
     expected = {
         frozenset(place[list(cells)].tolist())
-        for part, place in zip(parts, linked.places, strict=True)
+        for part, place in zip(parts, linked.cell_numbers, strict=True)
         for cells in crossed(part)
     }
     assert sets(linked.table) == expected

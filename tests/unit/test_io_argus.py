@@ -20,11 +20,11 @@ from evosdc.io import (
     write_hst,
     write_tab,
 )
-from evosdc.io.asc import read_asc
-from evosdc.io.hrc import read_hrc, write_hrc
-from evosdc.io.hst import Apriori
-from evosdc.io.rda import read_rda
-from evosdc.io.tab import read_tab_frame
+from evosdc.io.argus.asc import read_asc
+from evosdc.io.argus.hrc import read_hrc, write_hrc
+from evosdc.io.argus.hst import Apriori
+from evosdc.io.argus.rda import read_rda
+from evosdc.io.argus.tab import read_tab_frame
 from evosdc.table import Hierarchy, Table
 
 

@@ -17,13 +17,13 @@ import pytest
 from numba import types
 
 import evosdc
-from evosdc.kernel_cache import _digest, _Files, described
-from evosdc.kernels import Kernel
+from evosdc.compile.cache import _digest, _Files, described
+from evosdc.compile.kernels import Kernel
 from kernel_modules import ask
 
 CONSTANTS = "SCALE = 2.0\nSHIFT = 10.0\n"
 DEEPER = """
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
 @kernel(inner=True)
 def deep(x):
@@ -33,7 +33,7 @@ SMALL = """
 import constants
 import deeper
 from typing import NamedTuple
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
 class Pair(NamedTuple):
     first: float
@@ -46,7 +46,7 @@ def small(x, n):
 CALLER = """
 import small as module
 from constants import SCALE
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
 @kernel
 def caller(x, n):

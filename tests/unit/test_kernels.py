@@ -13,13 +13,13 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from evosdc import small_jobs
-from evosdc.kernels import Kernel, kernel
+from evosdc.compile import small_jobs
+from evosdc.compile.kernels import Kernel, kernel
 from evosdc.suppress.engine.sort import order_of
 from kernel_modules import ask
 
 CALLEE = """
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
 @kernel(inner=True)
 def large(x, n):
@@ -29,7 +29,7 @@ def large(x, n):
 """
 CALLER = """
 from callee import large
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
 @kernel
 def caller(x, n):
@@ -146,7 +146,7 @@ COUNT = """
 import gc
 import json
 from collections import Counter
-from evosdc.kernels import Kernel
+from evosdc.compile.kernels import Kernel
 versions = Counter()
 for found in gc.get_objects():
     if isinstance(found, Kernel):
@@ -156,6 +156,7 @@ print(json.dumps(versions))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", [PROTECT, SYNTHESISE], ids=["protect", "synthesise"])
 def test_an_ordinary_job_needs_one_version_of_each_kernel(job: str) -> None:
     done = subprocess.run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evosdc import protect
 from evosdc.instances import make
-from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.problem.problem import Problem
 
@@ -16,7 +16,7 @@ def test_what_was_asked_before_changes_no_answer() -> None:
     def cheapest(level: int) -> Move:
         cell, sign = int(levels.cell[level]), int(levels.sign[level])
         amount = float(levels.amount[level])
-        move = programs.cheapest(cell, sign, amount, problem.cost)
+        move = programs.cheapest(Demand(cell, sign, amount), problem.cost)
         assert move is not None
         return move
 

@@ -48,7 +48,7 @@ def test_the_parts_are_found_by_labels() -> None:
     joint = tabulate_linked(RECORDS, SPANS, "v")
     parts = linked_parts(joint.table)
     assert [part.dimensions for part in parts] == [(0, 1), (0, 2)]
-    for part, place in zip(parts, joint.places, strict=True):
+    for part, place in zip(parts, joint.cell_numbers, strict=True):
         assert part.cells.tolist() == sorted(place.tolist())
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from builders import UntilElsewhere, run_method
-from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
+from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.parallel import Workers
 from evosdc.suppress.engine.base import WalkOptions
@@ -136,6 +136,6 @@ def test_orders_that_were_stopped_are_judged_when_it_goes_on():
     orders.go_on()
     evolution = orders._evolution
     assert 0 < len(evolution.population) < OrderParameters().population
-    search.go_on(TimeLimit(search.seconds + 5.0))
+    search.go_on(EvaluationLimit(search.evaluations + OrderParameters().population))
     orders.go_on()
     assert len(evolution.population) == OrderParameters().population

@@ -18,7 +18,7 @@ WRITER = {"io/paths.py"}
 # Folders of results, and checkpoints: each looks first whose a file is.
 REMOVERS = WRITER | {"results/folder.py", "io/checkpoint.py"}
 # A side file goes with its table, compiled code with the source it was made from.
-REMOVERS |= {"io/sidecar.py", "kernel_cache.py"}
+REMOVERS |= {"io/sidecar.py", "compile/cache.py"}
 
 
 def is_method(node: ast.Call, names: set[str]) -> bool:

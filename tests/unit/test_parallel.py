@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from evosdc import small_jobs
-from evosdc.clock import moment
+from evosdc.compile import small_jobs
+from evosdc.compile.clock import moment
 from evosdc.errors import EvosdcError
 from evosdc.parallel import LazyPool, Workers, joined, open_pool
 from evosdc.parallel import pool as pools

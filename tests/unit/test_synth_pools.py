@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import evosdc
-from evosdc.io import run_checkpoint as checkpoints
+from evosdc.io import checkpoint as checkpoints
 from evosdc.parallel import Workers
 from evosdc.synth import Synthesiser
 from evosdc.synth.fit import fit

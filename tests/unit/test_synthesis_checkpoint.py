@@ -12,7 +12,7 @@ import pytest
 
 import evosdc
 from evosdc.errors import InputError
-from evosdc.io import run_checkpoint as checkpoints
+from evosdc.io import checkpoint as checkpoints
 from evosdc.io.checkpoint import (
     pack_arrays,
     read_checkpoint,

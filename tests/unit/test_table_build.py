@@ -6,10 +6,11 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from builders import examples
 from evosdc.errors import NotAdditiveError, TableError
 from evosdc.table import (
     Dimension,
@@ -141,7 +142,7 @@ def test_linked_tables_share_their_cells() -> None:
     )
     joint = link_tables([one, two])
     assert len(joint.table) == len(one) + len(two) - 7
-    for part, place in zip((one, two), joint.places, strict=True):
+    for part, place in zip((one, two), joint.cell_numbers, strict=True):
         assert np.array_equal(joint.table.value[place], part.value)
     # The three sums over regions are in both tables.
     both = one.matrix.shape[0] + two.matrix.shape[0]
@@ -155,7 +156,7 @@ def test_linked_tables_must_agree() -> None:
         link_tables([one, two])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_roll_up_agrees_with_a_naive_sum(data: st.DataObject) -> None:
     dims = []

@@ -12,7 +12,7 @@ import pytest
 import evosdc
 from evosdc.errors import InputError, TableError
 from evosdc.io import read_table, write_table
-from evosdc.io.coalitions import read_coalitions
+from evosdc.io.cells import read_coalitions
 from evosdc.table import Coalition, Contributions, Table, link_tables
 from evosdc.table.attackers import Attackers, find_attackers, lone_attackers
 

@@ -74,7 +74,7 @@ def test_columns_and_options():
     refused("no column 'u'", records(), ["k"], "u")
     refused("no dimension", records(), [], "v")
     refused("twice", records(), ["k", "k"], "v")
-    refused("hierarchy for z", records(), ["k"], "v", hierarchies={"z": TREE["k"]})
+    refused("hierarchy for 'z'", records(), ["k"], "v", hierarchies={"z": TREE["k"]})
     refused("unknown bounds", records(), ["k"], "v", bounds="percent:x")
     refused("request column", records(), ["k"], "v", rules=[Request(70)])
     refused("no holding in 1", records(h=["x", None, "y"]), ["k"], "v", holding="h")

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc import small_jobs
 from evosdc.api.judging import judge_all
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.sources import as_table, assumed, known_before
-from evosdc.clock import moment
+from evosdc.compile import small_jobs
+from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern, table_from_frame
-from evosdc.io.pattern import read_published
+from evosdc.io.cells import read_published
 from evosdc.options import checked
 from evosdc.parallel import joined
 from evosdc.results.claims import claim_of

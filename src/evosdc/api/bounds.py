@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evosdc import small_jobs
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.pose import attackers_of
 from evosdc.api.sources import as_table, assumed
-from evosdc.clock import moment
+from evosdc.compile import small_jobs
+from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import table_from_frame
 from evosdc.options import checked

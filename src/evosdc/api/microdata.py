@@ -11,12 +11,12 @@ import numpy as np
 
 from evosdc.api.records import as_records, repeated_note
 from evosdc.api.synthesis_checkpoint import keeping
-from evosdc.clock import Clock, moment
+from evosdc.compile.clock import Clock, moment
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
+from evosdc.io.checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.paths import PathLike
-from evosdc.io.run_checkpoint import Checkpoint, as_checkpoint
-from evosdc.io.words import formula_notes, text_columns
+from evosdc.io.text import formula_notes, text_columns
 from evosdc.metrics import Measurements
 from evosdc.options import checked
 from evosdc.results.synthetic import Evaluation, Synthesis, limits_exceeded

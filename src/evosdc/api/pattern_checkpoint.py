@@ -17,8 +17,14 @@ from numpy.typing import NDArray
 
 from evosdc import __version__
 from evosdc.evolution.record import Entry
-from evosdc.io.checkpoint import pack_cells, unpack_cells
-from evosdc.io.run_checkpoint import SOON, Checkpoint, in_words, sha_of
+from evosdc.io.checkpoint import (
+    SOON,
+    Checkpoint,
+    in_words,
+    pack_arrays,
+    sha_of,
+    unpack_arrays,
+)
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
@@ -61,19 +67,19 @@ def take_up(
     )
     if content is None:
         return None
-    try:
-        hidden = content["hidden"]
+    with kept.reading():
+        hidden = unpack_arrays(content["hidden"])
+        if hidden is not None and hidden.shape != (len(table),):
+            raise ValueError(hidden.shape)
         stored = Stored(
-            hidden=None if hidden is None else unpack_cells(hidden, len(table)),
+            hidden=None if hidden is None else hidden.astype(bool),
             cost=_number(content["cost"]),
             bound=_number(content["bound"]),
             seconds=content["seconds"],
             evaluations=int(content["evaluations"]),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise kept.damaged() from error
-    if stored.evaluations < 0:
-        raise kept.damaged()
+        if stored.evaluations < 0:
+            raise ValueError(stored.evaluations)
     return stored
 
 
@@ -123,7 +129,7 @@ def following(kept: Checkpoint, search: Search, clock: Clock) -> Iterator[None]:
 
 def _content(best: Pattern | None, search: Search) -> dict[str, Any]:
     return {
-        "hidden": None if best is None else pack_cells(best.hidden),
+        "hidden": None if best is None else pack_arrays(best.hidden),
         "cost": None if best is None else float(best.cost),
         "bound": None if search.bound is None else float(search.bound),
         "evaluations": int(search.evaluations),

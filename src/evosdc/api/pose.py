@@ -21,14 +21,14 @@ from evosdc.api.sources import Known
 from evosdc.attack import judge, judge_attackers
 from evosdc.errors import InputError, LevelError
 from evosdc.evolution.record import Entry
-from evosdc.io.run_checkpoint import Checkpoint
+from evosdc.io.checkpoint import Checkpoint
 from evosdc.results import Exposure
 from evosdc.suppress.problem.problem import Problem, strict_margin
 from evosdc.suppress.problem.requests import CellRequests, costs, with_least_levels
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums
-from evosdc.table.select import select
+from evosdc.table.index import select
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 Mask = NDArray[np.bool_]
@@ -172,7 +172,10 @@ class Posed:
             np.array_equal(raised[name], getattr(table, name)) for name in raised
         ):
             return None
-        return replace(self, problem=_problem_like(self, more.replace(**raised)))
+        secondary = _secondary(problem) | new
+        return replace(
+            self, problem=_problem_like(self, more.replace(**raised), secondary)
+        )
 
 
 def pose(table: Table, before: Known, task: Task) -> Posed:
@@ -185,10 +188,11 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
     kept &= (granted.status == SECONDARY) & granted.shown
     prices = costs(granted, task.cost) * requested.factors(granted)
     prices[~granted.shown] = 0.0
-    asked = as_demands(granted, kept) if task.attacker.secondaries else granted
     # What everyone has from before cannot be suppressed any more.
-    asked = asked.replace(status=np.where(before.cells, FIXED, asked.status))
+    asked = granted.replace(status=np.where(before.cells, FIXED, granted.status))
     attackers, sums = attackers_of(asked, task.attacker)
+    secondary = kept & task.attacker.secondaries
+    asked = as_demands(asked, secondary)
     # A requested cell without levels is judged as such: nobody may work it out. What
     # must be published, or was, is fixed for the search only.
     status = np.where(granted.status == FIXED, table.status, granted.status)
@@ -200,8 +204,7 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
         judged, asked, accepted, notes = _accepted(
             judged, asked, task, attackers, clock.end
         )
-        if len(sums):
-            sums = respondent_sums(asked)
+        sums = _like(sums, asked, secondary)
     given_up: tuple[str, ...] = ()
     unreachable = none
 
@@ -212,6 +215,7 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
             strict=strict,
             attackers=attackers,
             sums=sums,
+            secondary=secondary,
         )
 
     with explained(requested):
@@ -354,7 +358,9 @@ def _accepted(
         )
     strict = task.attacker.strict
     everything = asked.with_pattern(asked.status != FIXED)
-    verdict, certificate = judge(everything, strict=strict, among=cells)
+    verdict, certificate = judge(
+        everything, strict=strict, deadline=deadline, among=cells
+    )
     verdict, _ = judge_attackers(
         everything,
         verdict,
@@ -386,15 +392,31 @@ def _accepted(
     return judged, asked.replace(**searched), changed, (note,)
 
 
-def _problem_like(posed: Posed, table: Table) -> Problem:
+def _secondary(problem: Problem) -> Mask:
+    """Cells with demands that are not sensitive."""
+    nothing = np.zeros(len(problem.table), dtype=bool)
+    return nothing if problem.secondary is None else problem.secondary
+
+
+def _like(sums: RespondentSums, table: Table, secondary: Mask) -> RespondentSums:
+    """Return the sums of sensitive cells at the levels of a table, if there are any."""
+    if not len(sums):
+        return sums
+    status = np.where(secondary, SECONDARY, table.status)
+    return respondent_sums(table.replace(status=status))
+
+
+def _problem_like(posed: Posed, table: Table, secondary: Mask | None = None) -> Problem:
     """Set up the problem of a table with the costs and attackers of another."""
     problem, strict = posed.problem, posed.task.attacker.strict
+    secondary = _secondary(problem) if secondary is None else secondary
     return Problem.of(
         table,
         np.where(posed.kept, 0.0, posed.price),
         strict=strict,
         attackers=problem.attackers,
-        sums=respondent_sums(table) if len(problem.sums) else problem.sums,
+        sums=_like(problem.sums, table, secondary),
+        secondary=secondary,
     )
 
 

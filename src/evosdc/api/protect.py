@@ -10,19 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evosdc import __version__, small_jobs
+from evosdc import __version__
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, Requests, Stop, one_way
 from evosdc.api.pose import Posed, Task, pose
 from evosdc.api.requests import Labels, Preferences
 from evosdc.api.solve import Solution, settings_of, solve
 from evosdc.api.sources import as_table, assumed, known_before, template_of
+from evosdc.compile import small_jobs
 from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame, table_from_frame
+from evosdc.io.checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.paths import PathLike
-from evosdc.io.run_checkpoint import Checkpoint, as_checkpoint
-from evosdc.io.words import formula_notes
+from evosdc.io.text import formula_notes
 from evosdc.options import checked
 from evosdc.parallel import joined
 from evosdc.results.claims import claim_of

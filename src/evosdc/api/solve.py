@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from evosdc.api.completing import cells_for, undecided
 from evosdc.api.judging import judge_all
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
 from evosdc.api.pose import Posed, Task, explained
 from evosdc.api.requests import read_requests
+from evosdc.attack.certificate import joined
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import TimeLimit
@@ -60,6 +62,13 @@ _ROUNDS = 6
 # Share of the cells that must be decided for a forecast, and what to try without one.
 _TELLING_SHARE, _TIMES_WITHOUT_FORECAST = 0.1, 4.0
 OnPattern = Callable[[Table], None]
+# Of what the quickest judgement took, how much is kept for one more, which asks for no
+# new witness. With half of it busy machines have no time for it.
+_KEPT_FOR_COMPLETING = 1.5
+COMPLETED = (
+    "{} cells could not be judged in the time left: they are protected as in a pattern "
+    "that was judged before; a longer limit of time may save some of that"
+)
 FIRST_INSTEAD = (
     "a cheaper pattern that was found later could not be judged in the time left: this "
     "one was judged before; a longer limit of time gives both"
@@ -74,6 +83,7 @@ class Judged:
     table: Table
     verdict: TableVerdict
     certificate: Certificate
+    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,13 +139,13 @@ def solve(
             search.reason = INTERRUPTED
         solved, pattern, notes = _searched(posed, method, parameters, search)
         search.callbacks.remove(meanwhile)
-        first, last = meanwhile.judged, meanwhile.last
+        first = meanwhile.judged
     if search.reason == INTERRUPTED:
         clock.hurry()
     search.note(ending(search, method.name, task.stop.evaluations))
     solution = Solution(solved, solved.problem, method, search, first, notes)
     try:
-        return _judged_to_the_end(solution, pattern, workers, on_pattern, last)
+        return _judged_to_the_end(solution, pattern, workers, on_pattern, meanwhile)
     except KeyboardInterrupt:
         if first is None:
             raise
@@ -148,20 +158,26 @@ def _judged_to_the_end(
     pattern: Pattern,
     workers: Workers,
     on_pattern: OnPattern | None,
-    last: Judged | None,
+    meanwhile: _Meanwhile,
 ) -> Solution:
     """Judge a pattern, and ask for more where it leaves cells exposed.
 
-    `last` was judged before: what was proved of it may hold of this one.
+    What was proved of the one judged `meanwhile` may hold of this one.
     """
     posed, search, first = solution.posed, solution.search, solution.judged
     clock, late = posed.clock, tuple[str, ...]()
     began = clock.seconds
     judged: Judged | None = None
+
+    def judging() -> Clock:
+        if first is None or not first.verdict.ok or clock.end is None:
+            return clock
+        return clock.within(clock.left() - _KEPT_FOR_COMPLETING * meanwhile.checking)
+
     for _ in range(_ROUNDS):
         if on_pattern is not None:
             on_pattern(posed.published(pattern.hidden))
-        judged = _judge(posed, pattern, clock, workers, judged or last)
+        judged = _judge(posed, pattern, judging(), workers, judged or meanwhile.last)
         if judged.verdict.ok or clock.over():
             break
         better = _without_useless(posed, judged)
@@ -180,8 +196,9 @@ def _judged_to_the_end(
         pattern = better
     assert judged is not None
     if not judged.verdict.ok and first is not None and first.verdict.ok:
-        judged, late = first, (FIRST_INSTEAD,)
-        search.note(FIRST_INSTEAD)
+        judged, note = _completed_by(posed, judged, first, workers)
+        late = (note,)
+        search.note(note)
         if on_pattern is not None:
             on_pattern(judged.table)
     elif judged.verdict.ok is None and clock.over():
@@ -192,6 +209,30 @@ def _judged_to_the_end(
         search.best = replace(judged.pattern, cost=cost)
         search.note("judged")
     return replace(solution, posed=posed, judged=judged, notes=(*solution.notes, *late))
+
+
+def _completed_by(
+    posed: Posed, judged: Judged, safe: Judged, workers: Workers
+) -> tuple[Judged, str]:
+    """Protect what was not shown to be safe as in a pattern that was judged before.
+
+    That pattern itself where this costs as much, or is not shown to be safe either.
+    """
+    problem, hidden = posed.problem, judged.pattern.hidden
+    cells = undecided(judged.table, judged.verdict)
+    against_all = posed.task.attacker.beside_public(judged.table)
+    more = cells_for(
+        judged.table, cells, hidden, problem.cost, safe.certificate, against_all
+    )
+    pattern = replace(problem.pattern(hidden | more), hints=())
+    if pattern.cost < safe.pattern.cost and _exact(safe) and _exact(judged):
+        proved = replace(
+            judged, certificate=joined([judged.certificate, safe.certificate])
+        )
+        both = _judge(posed, pattern, posed.clock, workers, proved)
+        if both.verdict.ok:
+            return both, COMPLETED.format(f"{len(cells):,}")
+    return safe, FIRST_INSTEAD
 
 
 def _completed(posed: Posed, pattern: Pattern) -> Pattern | None:
@@ -258,6 +299,7 @@ class _Meanwhile:
         self._posed, self._search, self.judged = posed, search, first
         # Judged last, also where time was too short: what was proved is kept.
         self.last = first
+        self.checking = 0.0 if first is None else first.seconds
         self._due = math.inf
         if posed.clock.limit is not None and first is not None:
             self._due = _JUDGED_FROM * posed.clock.limit
@@ -268,13 +310,14 @@ class _Meanwhile:
         limit, had = clock.limit, self.judged
         if limit is None or had is None or best is None or now < self._due:
             return
-        if best.cost >= (1 - _FALLEN) * posed.cost_of(had.table):
+        # Secondaries that are kept cost a search nothing: patterns are compared.
+        if best.cost >= (1 - _FALLEN) * had.pattern.cost:
             return
         self._due = math.inf  # judging asks whether to stop as well
         most = min(_JUDGE_SHARE * limit, clock.left())
         judged = _judge(posed, best, clock.within(most), Workers(), self.last)
         took = clock.seconds - now
-        self.last = judged
+        self.last, self.checking = judged, min(self.checking, took)
         if judged.verdict.ok:
             self.judged = judged
         search.note(f"judged in {took:.1f} s: {judged.verdict.word}")
@@ -312,6 +355,7 @@ def _judge(
 ) -> Judged:
     """Judge a pattern as it would be published."""
     table = posed.published(pattern.hidden)
+    began = posed.clock.seconds
     verdict, certificate = judge_all(
         table,
         posed.task.attacker,
@@ -322,7 +366,7 @@ def _judge(
         workers=workers,
         seen=before.certificate if before is not None and _exact(before) else None,
     )
-    return Judged(pattern, table, verdict, certificate)
+    return Judged(pattern, table, verdict, certificate, posed.clock.seconds - began)
 
 
 def _exact(judged: Judged) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evosdc.api.tabulate import read_trees
 from evosdc.errors import InputError
 from evosdc.io import read_table, table_from_frame
-from evosdc.io.earlier import read_earlier
+from evosdc.io.cells import read_earlier
 from evosdc.results.tables import Tabulation
 from evosdc.table import Hierarchy, Table
 from evosdc.table.knowledge import (

@@ -15,8 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from evosdc import __version__
-from evosdc.io.checkpoint import pack_arrays, unpack_arrays
-from evosdc.io.run_checkpoint import Checkpoint, in_words, sha_of
+from evosdc.io.checkpoint import (
+    Checkpoint,
+    in_words,
+    pack_arrays,
+    sha_of,
+    unpack_arrays,
+)
 
 if TYPE_CHECKING:
     from evosdc.synth import Synthesiser
@@ -83,12 +88,10 @@ def _stored(
     content = kept.begin("synthesise", __version__, _columns(table), _settings(model))
     if content is None or content.get("run") is None:
         return None
-    try:
+    with kept.reading():
         run = unpack_arrays(content["run"])
         # What the file's own time says counts as well.
         return {**run, "spent": max(float(run["spent"]), content["seconds"])}
-    except (ValueError, KeyError, TypeError) as error:
-        raise kept.damaged() from error
 
 
 def _columns(table: pa.Table) -> dict[str, str]:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.frames import like
 from evosdc.io import open_microdata, pattern_frame, read_hierarchy, read_waiver
-from evosdc.io.microdata import Microdata
-from evosdc.io.rda import Description
+from evosdc.io.argus.rda import Description
+from evosdc.io.records import Microdata
 from evosdc.options import checked
 from evosdc.results.tables import Tabulation
 from evosdc.rules import Rule, parse_rules

@@ -10,7 +10,7 @@ from evosdc.api.sources import as_table
 from evosdc.attack.proof import ProofReport, check_proof, read_proof
 from evosdc.io import table_from_frame
 from evosdc.io.archive import read_arrays
-from evosdc.io.pattern import read_published
+from evosdc.io.cells import read_published
 from evosdc.options import checked
 from evosdc.results.folder import CERTIFICATE, CONFIDENTIAL
 

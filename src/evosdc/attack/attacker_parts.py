@@ -22,7 +22,7 @@ from evosdc.attack.hints import Hint, Suggestion, take_suggestions
 from evosdc.attack.judge import judge
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel, Beliefs
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.results import Certificate, TableVerdict
 from evosdc.table import Table
 

@@ -27,7 +27,7 @@ from evosdc.attack.doubts import Doubts
 from evosdc.attack.hints import Hint, take_suggestions
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.sums import describe, judge_sums
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.parallel import LazyPool, Workers
 from evosdc.results import Certificate, Exposure, TableVerdict
 from evosdc.table import Table
@@ -69,7 +69,7 @@ def judge_attackers(
     verdict, certificate
         The judge's word on the pattern, which the answer adds to.
     deadline
-        Moment of `evosdc.clock.moment` after which what is not decided stays
+        Moment of `evosdc.compile.clock.moment` after which what is not decided stays
         open.
     known, whole, hints, workers
         As for `judge`.

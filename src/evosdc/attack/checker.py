@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack.coverage import Levels, Reach, kind, largest, sums_uncovered
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
 from evosdc.table.attackers import (
@@ -160,7 +160,7 @@ def verify(
         The sums of cells of one respondent to be judged then; those of the table where
         None.
     deadline
-        Moment on the clock of `evosdc.clock.moment` after which no further witness is
+        Moment of `evosdc.compile.clock.moment` after which no further witness is
         looked at.
     room
         How far down cells can be asked to go at most, for an attacker who knows parts

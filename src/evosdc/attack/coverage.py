@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers, RespondentSums

@@ -58,7 +58,7 @@ def exact_vertex(
         of an interval, cells that only come near a bound are taken for cells at it;
         then a much smaller distance is tried.
     deadline
-        Moment of `evosdc.clock.moment` after which it ends with `Unfinished`.
+        Moment of `evosdc.compile.clock.moment` after which it ends with `Unfinished`.
     """
     return (
         _rounded(rows, x, room)
@@ -160,7 +160,7 @@ def exact_solution(
     close
         How far off at most, beside a billionth of the value.
     deadline
-        Moment of `evosdc.clock.moment` after which it ends with `Unfinished`.
+        Moment of `evosdc.compile.clock.moment` after which it ends with `Unfinished`.
     """
     value = dict(fixed)
     count = len(most)

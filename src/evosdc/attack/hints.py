@@ -10,7 +10,7 @@ exactly, and the others follow from the equations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, gcd
@@ -22,7 +22,7 @@ from evosdc.attack.certificate import Witness
 from evosdc.attack.exact import Terms, exact_solution, over_one_denominator
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 
 Hint = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -96,14 +96,24 @@ class Suggestion:
         return bool(size.max() <= size.min() * (1 + _EQUAL))
 
 
+def take_hints(
+    ledger: Ledger, hints: Sequence[Hint], deadline: float | None = None
+) -> Places:
+    """Take what suggested deviations prove.
+
+    Where one cannot be made exact by rounding, its cells are returned by the level that
+    they might cover: a program over so few cells is quick.
+    """
+    suggestions = (Suggestion(hint, ledger.attacker) for hint in hints)
+    return take_suggestions(ledger, suggestions, deadline)
+
+
 def take_suggestions(
     ledger: Ledger, suggestions: Iterable[Suggestion], deadline: float | None = None
 ) -> Places:
     """Take what suggestions prove; they may have been read for another attacker.
 
-    Where one cannot be made exact by rounding, its cells are returned by the level that
-    they might cover: a program over so few cells is quick. Those for which there is no
-    time are left out.
+    Those for which there is no time are left out.
     """
     places: Places = {}
     free = ledger.attacker.free
@@ -130,35 +140,10 @@ def take_suggestions(
     return places
 
 
-def take_with_fractions(
-    ledger: Ledger, suggestions: Iterable[Suggestion], deadline: float
-) -> None:
-    """Take what suggestions prove of levels for which there was no time.
-
-    For magnitudes in whole numbers: a table with fractions is a witness of the interval
-    rounded inwards, and the verdict says that combinations were not judged.
-    """
-    for suggestion in suggestions:
-        if not (ledger.open_up or ledger.open_down) or moment() >= deadline:
-            return
-        if (
-            not suggestion.makes_sense
-            or not ledger.attacker.free[suggestion.cells].all()
-        ):
-            continue
-        for reading in suggestion.readings():
-            for way in (1, -1):
-                # Each closes one level: others may have a table of whole numbers.
-                while reading.wanted(ledger, way):
-                    if not reading.stretch(ledger, way, fractions=True):
-                        break
-
-
-def take_seen(ledger: Ledger, seen: Certificate, fractions: bool = False) -> None:
+def take_seen(ledger: Ledger, seen: Certificate) -> None:
     """Take the witnesses of an earlier pattern that move nothing which is known now.
 
-    Equations and bounds are those of the table, so they hold as they did. Those with
-    fractions, where only whole numbers are possible, are the last to be asked for.
+    Equations and bounds are those of the table, so they hold as they did.
     """
     if not len(seen.cells):
         return
@@ -166,21 +151,16 @@ def take_seen(ledger: Ledger, seen: Certificate, fractions: bool = False) -> Non
     broken = np.logical_or.reduceat(fixed, seen.indptr[:-1])
     for w in np.flatnonzero(~broken).tolist():
         part = slice(int(seen.indptr[w]), int(seen.indptr[w + 1]))
-        denominator = int(seen.denominators[w])
-        moves = seen.numerators[part].tolist()
-        in_fractions = ledger.attacker.whole and any(n % denominator for n in moves)
-        if in_fractions == fractions:
-            ledger.keep(
-                Witness(
-                    int(seen.cells[w]),
-                    int(seen.signs[w]),
-                    seen.indices[part],
-                    moves,
-                    denominator,
-                    "earlier rounds",
-                ),
-                needed=fractions,
+        ledger.keep(
+            Witness(
+                int(seen.cells[w]),
+                int(seen.signs[w]),
+                seen.indices[part],
+                seen.numerators[part].tolist(),
+                int(seen.denominators[w]),
+                "earlier rounds",
             )
+        )
 
 
 def _decimals(by: NDArray[np.float64]) -> list[int] | None:
@@ -243,13 +223,17 @@ class _Reading:
         self._cells, self._steps = [c for c, _ in moved], [s for _, s in moved]
         self._most: dict[int, Fraction | None] = {}
 
-    def wanted(self, ledger: Ledger, way: int) -> list[tuple[Fraction, int, int]]:
-        """How many times the deviation each open level needs, its cell and its way."""
+    def stretch(self, ledger: Ledger, way: int) -> bool:
+        """Use the deviation one way for the largest open level that it can reach.
+
+        False where it breaks an equation or, perhaps by rounding alone, reaches none.
+        """
         rising, falling = ledger.open_up, ledger.open_down
         if way < 0:
             rising, falling = falling, rising
         needs = ledger.attacker.needs
-        return [
+        # How many times the deviation each open level needs.
+        wanted = [
             (
                 Fraction(needs[c][0 if step * way > 0 else 1], abs(step)),
                 c,
@@ -258,19 +242,11 @@ class _Reading:
             for c, step in zip(self._cells, self._steps, strict=True)
             if c in (rising if step > 0 else falling)
         ]
-
-    def stretch(self, ledger: Ledger, way: int, fractions: bool = False) -> bool:
-        """Use the deviation one way for the largest open level that it can reach.
-
-        False where it breaks an equation or, perhaps by rounding alone, reaches none.
-        With `fractions` moves need not be whole where only whole ones are possible.
-        """
-        wanted = self.wanted(ledger, way)
         if not wanted:
             return True
         if not self.balanced:
             return False
-        if self._attacker.whole and not fractions:
+        if self._attacker.whole:
             wanted = [(Fraction(ceil(times)), c, sign) for times, c, sign in wanted]
         if way not in self._most:
             self._most[way] = self._times(way)
@@ -280,9 +256,7 @@ class _Reading:
             return False
         times, cell, sign = max(reachable)
         moves = [way * times.numerator * step for step in self._steps]
-        return ledger.add(
-            cell, sign, self._cells, moves, times.denominator, "hint", fractions
-        )
+        return ledger.add(cell, sign, self._cells, moves, times.denominator, "hint")
 
     @cached_property
     def balanced(self) -> bool:

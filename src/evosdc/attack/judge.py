@@ -20,17 +20,10 @@ from evosdc.attack.demands import (
     judged_levels,
     nothing_asked,
 )
-from evosdc.attack.hints import (
-    Hint,
-    Places,
-    Suggestion,
-    take_seen,
-    take_suggestions,
-    take_with_fractions,
-)
+from evosdc.attack.hints import Hint, Places, take_hints, take_seen
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel, Beliefs
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.parallel import Workers
 from evosdc.results import PUBLISHED, Certificate, Exposure, TableVerdict
 from evosdc.table import Table
@@ -67,7 +60,7 @@ def judge(
         Whether secondaries are judged too: by their own levels, or, where these are 0,
         by whether their value is given away.
     deadline
-        Moment of `evosdc.clock.moment` after which what is not decided stays
+        Moment of `evosdc.compile.clock.moment` after which what is not decided stays
         open: a cell is called exposed only where that was found.
     hints
         Deviations to look at first, as cells and steps, from whoever made the pattern.
@@ -110,17 +103,12 @@ def judge(
         if attacker.free.any() and len(demands.cells):
             if seen is not None:
                 take_seen(ledger, seen)
-            suggestions = [Suggestion(hint, attacker) for hint in hints]
-            places = take_suggestions(ledger, suggestions, deadline)
+            places = take_hints(ledger, hints, deadline)
             finder, spread = _finders(attacker, deadline, places, workers or Workers())
             helpers.enter_context(nullcontext() if spread is None else spread)
             with suppress(Unfinished):
                 _search(ledger, finder, spread, deadline)
             _cover_widths(ledger, finder, deadline)
-            if deadline is not None and attacker.fractions:
-                if seen is not None:
-                    take_seen(ledger, seen, fractions=True)
-                take_with_fractions(ledger, suggestions, moment() + _GRACE)
         else:
             ledger.refuted.update((cell, "") for cell in demands.cells.tolist())
         until = None if deadline is None else max(deadline, moment() + _GRACE)

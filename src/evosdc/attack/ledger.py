@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evosdc.attack.certificate import Witness
 from evosdc.attack.model import AttackModel
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 
 # A cell, the way it has to move, and by how much over the attacker's scale.
 Level = tuple[int, int, int]
@@ -28,7 +28,7 @@ class Unfinished(Exception):  # noqa: N818 - ends a search, not a mistake of the
 
 
 def in_time(deadline: float | None) -> None:
-    """End the search for a witness after a moment of `evosdc.clock.moment`."""
+    """End the search for a witness after a moment of `evosdc.compile.clock.moment`."""
     if deadline is not None and moment() >= deadline:
         raise Unfinished("the time limit was reached")
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack.ledger import Unfinished
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.errors import EvosdcError
 
 _TOLERANCE = 1e-9

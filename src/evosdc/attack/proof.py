@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.attack.asked import Asked
 from evosdc.attack.certificate import (
     FORMAT,
     LEVELS,
@@ -199,7 +200,11 @@ def read_proof(arrays: Mapping[str, NDArray[Any]]) -> Proof:
 
 
 def check_proof(
-    table: Table, proof: Proof, *, published: NDArray[np.bool_] | None = None
+    table: Table,
+    proof: Proof,
+    *,
+    published: NDArray[np.bool_] | None = None,
+    asked: Asked | None = None,
 ) -> ProofReport:
     """Look at a proof again, from the table alone.
 
@@ -210,8 +215,10 @@ def check_proof(
         what the certificate says.
     published
         Which cells the publication hides.
+    asked
+        What must have been judged at least; else what the certificate says.
     """
-    faults: list[str] = []
+    faults = [] if asked is None else asked.faults(proof.settings)
     remarks: list[str] = []
     if not proof.sealed:
         faults.append(

@@ -16,7 +16,7 @@ from evosdc.attack.general import GeneralFinder
 from evosdc.attack.hints import Places
 from evosdc.attack.ledger import Found, Ledger, Level, Unfinished, in_time
 from evosdc.attack.model import AttackModel
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.parallel import LazyPool
 
 # Levels in a part: small moves take milliseconds, programs up to seconds.

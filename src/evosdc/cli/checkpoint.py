@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from evosdc.errors import InputError
-from evosdc.io.checkpoint import remove_checkpoint
-from evosdc.io.run_checkpoint import Checkpoint
+from evosdc.io.checkpoint import Checkpoint, remove_checkpoint
 from evosdc.results.folder import CHECKPOINT, CONFIDENTIAL
 
 # Seconds up to which a run is sooner done again than taken up.

@@ -158,7 +158,7 @@ def attacker(
 ) -> Attacker:
     """Read against whom cells are protected."""
     from evosdc.api import Attacker
-    from evosdc.io.coalitions import read_coalitions
+    from evosdc.io.cells import read_coalitions
 
     kind: Any = attackers
     return Attacker(

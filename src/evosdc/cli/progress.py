@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from rich.text import Text
 
-from evosdc.clock import Clock, compiled, moment
+from evosdc.compile.clock import Clock, compiled, moment
 from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import gap
 

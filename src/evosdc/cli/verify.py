@@ -26,6 +26,22 @@ def verify(
     published: Path | None = typer.Option(
         None, help="The publication (published.csv): it must hide what was proved."
     ),
+    attackers: str = typer.Option(
+        "public",
+        metavar="public|lone|pairs",
+        help="Refuse a certificate that was judged against fewer attackers.",
+    ),
+    coalition: Path | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="Refuse a certificate that was not judged against these coalitions.",
+    ),
+    strict: bool = typer.Option(
+        False, "--strict", help="Refuse a certificate of levels that are only reached."
+    ),
+    secondaries: bool = typer.Option(
+        False, "--secondaries", help="Refuse a certificate of sensitive cells alone."
+    ),
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
     total: str | None = shared.TOTAL,
@@ -41,14 +57,17 @@ def verify(
     Nothing is searched and no solver is used: whether every witness holds, covers what
     is claimed, and is of this very table. Exit code 0 only if everything holds. What
     was recomputed is said first; words of the certificate are marked as not checked.
+    Who attacks and how levels are read is as the certificate says; --attackers,
+    --coalition, --strict and --secondaries refuse one that was judged for less.
 
     Example: evosdc verify table.csv protected/confidential/certificate.npz
     """
+    from evosdc.attack.asked import Asked
     from evosdc.attack.proof import check_proof, read_proof
     from evosdc.errors import InputError
     from evosdc.io.archive import read_arrays
+    from evosdc.io.cells import read_coalitions, read_published
     from evosdc.io.files import read_tables
-    from evosdc.io.pattern import read_published
     from evosdc.results import TABLE_QUESTIONS
 
     if len(files) < 2:
@@ -58,17 +77,23 @@ def verify(
             hint="evosdc verify table.csv protected/confidential/certificate.npz",
         )
     *tables, certificate = files
+    asked = Asked(
+        attackers=attackers,
+        coalitions=() if coalition is None else read_coalitions(coalition),
+        strict=strict,
+        secondaries=secondaries,
+    )
     reading = shared.reading_options(
         hierarchy, total, missing, value, level_percent, flat
     )
     proof = read_proof(read_arrays(certificate))
     cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
     if apriori is not None:
-        from evosdc.io.hst import read_apriori_into
+        from evosdc.io.argus.hst import read_apriori_into
 
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     hidden = None if published is None else read_published(published, cells)
-    report = check_proof(cells, proof, published=hidden)
+    report = check_proof(cells, proof, published=hidden, asked=asked)
     check = report.check
     judged = 0 if check is None else check.judged
     insiders = None if check is None else check.insiders

@@ -1,35 +1,22 @@
 """Reading and writing: JJ, tau-Argus text files, CSV, Parquet, frames."""
 
-from evosdc.io.also import check_also
-from evosdc.io.files import (
-    check_output_file,
-    open_output,
-    read_table,
-    read_tables,
-    write_table,
-)
-from evosdc.io.frames import (
-    frame_of,
-    pattern_frame,
-    published_frame,
-    table_from_frame,
-)
-from evosdc.io.hrc import hierarchy_from_levels, read_hierarchy, write_hrc
-from evosdc.io.hst import apply_apriori, read_apriori_into, read_hst, write_hst
-from evosdc.io.jj import read_jj, write_jj
+from evosdc.io.argus.hrc import hierarchy_from_levels, read_hierarchy, write_hrc
+from evosdc.io.argus.hst import apply_apriori, read_apriori_into, read_hst, write_hst
+from evosdc.io.argus.jj import read_jj, write_jj
+from evosdc.io.argus.tab import read_tab, write_tab
+from evosdc.io.cells import read_labels, read_pattern, read_waiver
+from evosdc.io.files import check_output_file, read_table, read_tables, write_table
+from evosdc.io.formats import check_also, write_grid, write_pivot, write_sbs
+from evosdc.io.frames import frame_of, pattern_frame, published_frame
+from evosdc.io.from_frame import table_from_frame
 from evosdc.io.labelled import read_labelled, write_labelled
-from evosdc.io.labels import read_labels
-from evosdc.io.microdata import open_microdata
-from evosdc.io.paths import is_private
-from evosdc.io.pattern import read_pattern
-from evosdc.io.publish import write_grid, write_pivot, write_sbs
+from evosdc.io.paths import is_private, open_output
 from evosdc.io.records import (
     RecordFile,
+    open_microdata,
     read_records,
     write_records,
 )
-from evosdc.io.tab import read_tab, write_tab
-from evosdc.io.waiver import read_waiver
 
 __all__ = [
     "RecordFile",

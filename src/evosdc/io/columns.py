@@ -1,15 +1,53 @@
-"""Columns of a frame as codes and numbers, with errors that name the row."""
+"""Files of columns as frames, and their columns as codes and numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.io.delimited import read_csv
 from evosdc.io.numbers import read_numbers, rounded
+from evosdc.io.paths import PathLike, open_output
+from evosdc.io.suffixes import PARQUET, format_to_read
 from evosdc.table.codes import look_alikes, merged_note, tidy_code
+
+
+def read_columns(
+    path: PathLike, *, numbers: Collection[str] = (), ours: bool = False
+) -> Any:
+    """Read a CSV file as text (see `read_csv`) or a Parquet file as it is."""
+    if format_to_read(path, "columns") is PARQUET:
+        return read_parquet(path)
+    return read_csv(path, numbers=numbers, ours=ours)
+
+
+def read_parquet(path: PathLike) -> Any:
+    """Read a Parquet file as an Arrow table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"{path} is not a Parquet file that can be read",
+            expected="a complete Parquet file",
+            hint="write it again, or give CSV",
+        ) from error
+
+
+def write_parquet(
+    path: PathLike, frame: Any, *, force: bool = False, public: bool = False
+) -> None:
+    """Write an Arrow table as a Parquet file; `public` as in `open_output`."""
+    import pyarrow.parquet as pq
+
+    with open_output(path, force, public=public) as stream:
+        pq.write_table(frame, stream)
 
 
 def code_column(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64]]:

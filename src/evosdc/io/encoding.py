@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evosdc.errors import InputError
+from evosdc.errors import EvosdcError, InputError
 from evosdc.io.paths import PathLike, open_input
 
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -76,6 +76,20 @@ def text_blocks(path: PathLike, kind: TextKind | None = None) -> Iterator[str]:
     """
     for block in _decoded(path, (kind or kind_of(path)).encoding):
         yield block.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def line_error(
+    path: PathLike,
+    line: int,
+    what: str,
+    *,
+    expected: str,
+    hint: str = "",
+    error: type[EvosdcError] = InputError,
+) -> EvosdcError:
+    """Describe what is wrong with a line of a file."""
+    hint = hint or f"correct line {line}"
+    return error(f"{path}, line {line}: {what}", expected=expected, hint=hint)
 
 
 def first_line(path: PathLike) -> str:

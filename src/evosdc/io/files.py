@@ -7,22 +7,22 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from evosdc.errors import InputError
-from evosdc.io.jj import read_jj, write_jj
+from evosdc.errors import InputError, refuse_unknown
+from evosdc.io.argus.jj import read_jj, write_jj
+from evosdc.io.argus.tab import read_tab, write_tab
 from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
-from evosdc.io.paths import PathLike, open_output, refuse_existing, refuse_side
+from evosdc.io.paths import PathLike, refuse_existing, refuse_side
 from evosdc.io.sidecar import read_sidecar, refuse_sidecar, write_with_sidecar
-from evosdc.io.suffixes import CSV, PARQUET, TAB, format_to_read, format_to_write
-from evosdc.io.tab import read_tab, write_tab
+from evosdc.io.suffixes import (
+    CSV,
+    JJ,
+    PARQUET,
+    TAB,
+    Format,
+    format_to_read,
+    format_to_write,
+)
 from evosdc.table import Table, link_tables
-
-__all__ = [
-    "check_output_file",
-    "open_output",
-    "read_table",
-    "read_tables",
-    "write_table",
-]
 
 _LABELLED = (CSV, PARQUET)
 
@@ -30,8 +30,8 @@ _LABELLED = (CSV, PARQUET)
 def read_table(path: PathLike, **options: Any) -> Table:
     """Read a table from a JJ, CSV, Parquet or tau-Argus file.
 
-    `options` are those of `evosdc.io.labelled.read_labelled` and
-    `evosdc.io.tab.read_tab`; those that are None are left out. JJ files say everything
+    `options` are those of `evosdc.io.labelled.read_labelled` or
+    `evosdc.io.argus.tab.read_tab`; None is left out. JJ files say everything
     themselves and take none, and the totals of a ``.tab`` are those of its ``.rda``:
     ``totals`` is passed over for both.
 
@@ -47,16 +47,20 @@ def read_table(path: PathLike, **options: Any) -> Table:
     p = Path(path)
     form = format_to_read(p, "table")
     given = {key: option for key, option in options.items() if option is not None}
+    if form not in _LABELLED:
+        given.pop("totals", None)
+    readers: dict[Format, Callable[..., Table]] = {TAB: read_tab, JJ: read_jj}
+    reader = readers.get(form, read_labelled)
+    known = [
+        name
+        for name, parameter in signature(reader).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    what = "this format takes no option {}"
+    refuse_unknown(given, known, what, hint="leave the option out")
+    table = reader(p, **given)
     if form in _LABELLED:
-        _refuse_others(given, read_labelled)
-        return read_labelled(p, **given)
-    given.pop("totals", None)
-    if form is TAB:
-        _refuse_others(given, read_tab)
-        table = read_tab(p, **given)
-    else:
-        _refuse_others(given, read_jj)
-        table = read_jj(p)
+        return table
     side = read_sidecar(p)
     return table if side is None else side.added_to(table, labels=form is TAB)
 
@@ -96,13 +100,8 @@ def read_tables(
         tables.append(
             read_table(path, **given, hierarchies=mine or None, flat=sure or None)
         )
-    unused = sorted({*trees, *flat} - used)
-    if unused:
-        raise InputError(
-            f"there is a hierarchy or --flat for {unused[0]!r}, which no table has",
-            expected="names of columns of the tables",
-            hint="check the spelling of the column",
-        )
+    what = "there is a hierarchy or --flat for {}, which no table has"
+    refuse_unknown([*trees, *flat], used, what)
     return link_tables(tables, links=link).table
 
 
@@ -148,18 +147,3 @@ def check_output_file(path: PathLike, *, force: bool = False) -> Path:
     if form is TAB:
         refuse_side(p.with_suffix(".rda"), p, force)
     return p
-
-
-def _refuse_others(given: Mapping[str, Any], reader: Callable[..., Table]) -> None:
-    known = [
-        name
-        for name, parameter in signature(reader).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
-    ]
-    for name in given:
-        if name not in known:
-            raise InputError(
-                f"this format takes no option {name!r}",
-                expected=", ".join(known) or "no options: all is in the file",
-                hint="leave the option out",
-            )

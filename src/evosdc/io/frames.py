@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evosdc.io.from_frame import LEVELS, RESERVED, table_from_frame
+from evosdc.errors import InputError
 from evosdc.table import Table
-from evosdc.table.status import HIDDEN
-
-__all__ = [
-    "LEVELS",
-    "RESERVED",
-    "frame_of",
-    "pattern_frame",
-    "published_frame",
-    "table_from_frame",
-]
+from evosdc.table.status import HIDDEN, LEVELS
 
 HIDDEN_MARK = "x"  # what a reader of the publication sees of a hidden cell
+
+
+def refuse_unlabelled(table: Table, form: str, hint: str = "write it as .jj") -> None:
+    """Refuse a table whose cells have numbers only, for a format of labels."""
+    if not table.dimensions:
+        raise InputError(
+            "the table has no labels",
+            expected=f"a table with dimensions for {form}",
+            hint=hint,
+        )
 
 
 def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:

@@ -9,11 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import InputError, TableError
+from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.frames import to_arrow
 from evosdc.io.columns import letter_column, number_column, read_codes
-from evosdc.io.flat import choose_total, find_hidden_sums, name_total
-from evosdc.io.guessed import guess_dimensions
+from evosdc.io.numbers import may_be_numbers, shapes_of
 from evosdc.table import (
     Contributions,
     Dimension,
@@ -23,13 +22,15 @@ from evosdc.table import (
     build_table,
 )
 from evosdc.table.build import count_missing, refuse_duplicates
-from evosdc.table.codes import MERGED
+from evosdc.table.codes import MERGED, listed, tidy_code
 from evosdc.table.contributions import AMOUNTS, COLUMNS, CONTRIBUTING, CONTRIBUTORS
+from evosdc.table.hidden_totals import choose_total, find_hidden_sums, name_total
+from evosdc.table.index import cell_keys, first_of, label_of, nodes_of
 from evosdc.table.knowledge import as_counts
 from evosdc.table.origin import AUTO
-from evosdc.table.status import FIXED, PRIMARY, STATUSES
+from evosdc.table.status import LEVELS, PRIMARY, STATUSES
+from evosdc.table.table import default_columns
 
-LEVELS = ("lpl", "upl", "spl")
 RESERVED = (
     "cell_id",
     "weight",
@@ -47,6 +48,8 @@ RESERVED = (
 # Names of values that count people or firms.
 _COUNTS = ("count", "counts", "n", "freq", "frequency", "number", "persons", "people")
 _MOST_TOTALS = 8
+# With fewer rows, any column may seem to be determined by the others.
+_FEW_ROWS = 6
 
 
 def table_from_frame(
@@ -114,13 +117,8 @@ def table_from_frame(
     names = _dimension_names(rows, dimensions, value)
     trees = dict(hierarchies or {})
     for what, known in (("a hierarchy", trees), ("a word (flat)", flat)):
-        unused = sorted(set(known) - set(names))
-        if unused:
-            raise InputError(
-                f"there is {what} for {unused[0]!r}, which is not a dimension",
-                expected=f"names among {', '.join(names)}",
-                hint="check the spelling of the column",
-            )
+        wrong = f"there is {what} for {{}}, which is not a dimension"
+        refuse_unknown(known, names, wrong)
     notes: list[str] = []
     dims: list[Dimension] = []
     words, codes = [], np.empty((rows.num_rows, len(names)), dtype=np.int32)
@@ -247,16 +245,9 @@ class _Cells:
 
     def fail(self, bad: NDArray[np.bool_], what: str, expected: str, hint: str) -> None:
         """Raise for the first row where `bad` holds."""
-        if not bad.any():
-            return
-        row = int(np.argmax(bad))
-        label = ", ".join(
-            f"{d.name}={d.hierarchy.codes[c]}"
-            for d, c in zip(self.dims, self.codes[row], strict=True)
-        )
-        count = int(bad.sum())
-        more = f" and {count - 1} more" if count > 1 else ""
-        raise TableError(f"{what} at {label}{more}", expected=expected, hint=hint)
+        if bad.any():
+            where = first_of(bad, lambda row: label_of(self.dims, self.codes[row]))
+            raise TableError(f"{what} at {where}", expected=expected, hint=hint)
 
     def finite(self, name: str) -> NDArray[np.float64]:
         numbers = number_column(self.rows, name)
@@ -299,11 +290,8 @@ class _Cells:
     ) -> dict[str, NDArray[Any]]:
         """Return weights, statuses, bounds and levels as far as they are given."""
         columns: dict[str, NDArray[Any]] = {}
-        defaults = {
-            "weight": np.abs(values),
-            "lower": np.full(len(values), np.nan),  # as in `Table.of`
-            "upper": np.full(len(values), np.inf),
-        } | {level: np.zeros(len(values)) for level in LEVELS}
+        defaults = default_columns(values)
+        default_status = defaults.pop("status")
         blank: dict[str, NDArray[np.bool_]] = {}
         for name, default in defaults.items():
             source = "cost" if name == "weight" and not self.has("weight") else name
@@ -312,11 +300,11 @@ class _Cells:
                 blank[name] = np.isnan(given)
                 columns[name] = np.where(blank[name], default, given)
         if self.has("status"):
-            columns["status"] = self._status(values)
+            columns["status"] = self._status(default_status)
             self._levels(columns, blank, values, level_percent)
         return columns
 
-    def _status(self, values: NDArray[np.float64]) -> NDArray[np.str_]:
+    def _status(self, default: NDArray[np.str_]) -> NDArray[np.str_]:
         letters = letter_column(self.rows, "status")
         known = np.isin(letters, (*STATUSES, ""))
         found = "" if known.all() else str(letters[~known][0])[:30]
@@ -326,7 +314,6 @@ class _Cells:
             "s (safe), u (primary), m (secondary) or z (fixed)",
             "correct the column 'status'",
         )
-        default = np.where(values == 0, FIXED, "s")
         return np.where(letters == "", default, letters).astype("U1")
 
     def _levels(
@@ -375,17 +362,11 @@ def _dimension_names(
             "single records",
         )
     if dimensions is None:
-        names = guess_dimensions(rows, value, RESERVED)
+        names = _guess_dimensions(rows, value)
     else:
         names = list(dimensions)
+        refuse_unknown(names, columns, "there is no column {}, named as a dimension")
         for name in names:
-            if name not in columns:
-                raise InputError(
-                    f"there is no column {name!r} among "
-                    f"{', '.join(map(repr, columns))}",
-                    expected="dimensions that are columns",
-                    hint="check the spelling",
-                )
             if name in RESERVED or name == value:
                 raise InputError(
                     f"column {name!r} cannot be a dimension",
@@ -401,17 +382,67 @@ def _dimension_names(
     return names
 
 
+def _guess_dimensions(frame: Any, value: str) -> list[str]:
+    """Take every column that is not recognised for a dimension.
+
+    Raises
+    ------
+    InputError
+        For a column that is recognised but for the case of its name: read as codes,
+        statuses would mark nothing. For a column of many numbers that the other
+        columns determine: that is a property of the cells, not a dimension.
+    """
+    columns: list[str] = frame.column_names
+    names = [c for c in columns if c not in RESERVED and c != value]
+    known = {word.casefold(): word for word in (*RESERVED, value)}
+    for name in names:
+        meant = known.get(tidy_code(name).casefold())
+        if meant is not None:
+            raise InputError(
+                f"column {name!r} is not {meant!r}, and would be read as codes",
+                expected=f"the name {meant!r} exactly",
+                hint="rename the column, or name the dimensions (dimensions=[...])",
+            )
+    if len(names) > 1:
+        _refuse_properties(frame, names)
+    return names
+
+
+def _refuse_properties(frame: Any, names: Sequence[str]) -> None:
+    import pyarrow as pa
+
+    suspects = []
+    codes = np.empty((frame.num_rows, len(names)), dtype=np.int64)
+    for k, name in enumerate(names):
+        words, codes[:, k], _ = read_codes(frame, name)
+        many = frame.num_rows >= _FEW_ROWS and 2 * len(words) > frame.num_rows
+        if many and may_be_numbers(shapes_of(pa.array(words)).to_pylist()):
+            suspects.append(k)
+    sizes = (codes.max(axis=0, initial=0) + 1).tolist()
+    every = len(np.unique(cell_keys(sizes, codes)))
+    for k in suspects:
+        rest = cell_keys(sizes[:k] + sizes[k + 1 :], np.delete(codes, k, axis=1))
+        # Rows that stand twice are another error, which is found later.
+        if every == frame.num_rows == len(np.unique(rest)):
+            others = ", ".join(name for name in names if name != names[k])
+            raise InputError(
+                f"column {names[k]!r} holds numbers that the columns {others} "
+                "determine",
+                expected="columns of codes: every combination has a row of its own",
+                hint="remove the column if it is a property of the cells, or name the "
+                "dimensions (dimensions=[...])",
+            )
+
+
 def _nodes(column: str, tree: Hierarchy, words: Sequence[str]) -> NDArray[np.int32]:
     """Node number of each word."""
-    node_of = tree.node_of
-    unknown = [word for word in words if word not in node_of]
+    nodes = nodes_of(tree, words)
+    unknown = [words[k] for k in np.flatnonzero(nodes < 0).tolist()]
     if unknown:
-        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         raise InputError(
-            f"codes {', '.join(map(repr, unknown[:3]))}{more} of column {column!r} "
-            "are not in its hierarchy",
+            f"codes {listed(unknown, 3)} of column {column!r} are not in its hierarchy",
             expected=f"codes under {tree.total!r}, for instance "
             f"{', '.join(map(repr, tree.codes[1:4]))}",
             hint="add them to the hierarchy, or correct the codes",
         )
-    return np.array([node_of[word] for word in words], dtype=np.int32)
+    return nodes.astype(np.int32)

@@ -10,10 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from evosdc.errors import InputError, TableError
+from evosdc.errors import TableError
+from evosdc.io.columns import read_columns, read_parquet, write_parquet
 from evosdc.io.delimited import read_csv, write_csv
-from evosdc.io.frames import RESERVED, frame_of, table_from_frame
-from evosdc.io.paths import PathLike, open_output, readable
+from evosdc.io.frames import frame_of, refuse_unlabelled
+from evosdc.io.from_frame import RESERVED, table_from_frame
+from evosdc.io.paths import PathLike, readable
 from evosdc.io.sidecar import (
     METADATA,
     TEXTS,
@@ -24,7 +26,6 @@ from evosdc.io.sidecar import (
     write_together,
 )
 from evosdc.io.suffixes import PARQUET, format_to_read, format_to_write
-from evosdc.io.tabular import read_columns, read_parquet
 from evosdc.table import Hierarchy, Table
 from evosdc.table.build import equations
 
@@ -47,7 +48,7 @@ def read_labelled(
     refused where it was written with other cells (`evosdc.io.sidecar`). Without them a
     dimension is flat, and absent inner cells are an error; codes that are sums of
     other codes are refused there, unless `flat` says that it is chance.
-    `evosdc.io.frames.table_from_frame` says which columns are recognised.
+    `evosdc.io.from_frame.table_from_frame` says which columns are recognised.
     """
     p = readable(path)
     value = value or "value"
@@ -90,22 +91,13 @@ def labelled_columns(path: PathLike) -> list[str]:
 def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None:
     """Write a table as CSV or Parquet so that `read_labelled` gives it back."""
     p = Path(path)
-    if not table.dimensions:
-        raise InputError(
-            "the table has no labels",
-            expected="a table with dimensions for CSV and Parquet",
-            hint="write it as .jj",
-        )
+    refuse_unlabelled(table, "CSV and Parquet")
     refuse_other_equations(table)
     frame = frame_of(table)
     text = describe(table, frame)
     if format_to_write(p, "table") is PARQUET:
-        import pyarrow.parquet as pq
-
-        with open_output(p, force) as stream:
-            pq.write_table(
-                frame.replace_schema_metadata({METADATA: text.encode()}), stream
-            )
+        frame = frame.replace_schema_metadata({METADATA: text.encode()})
+        write_parquet(p, frame, force=force)
         return
     write_together(p, text, lambda: write_csv(p, frame, force=force), force=force)
 

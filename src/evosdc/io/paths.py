@@ -42,6 +42,12 @@ def is_pattern(path: PathLike) -> bool:
     return any(sign in text for sign in "*?[") and not Path(text).exists()
 
 
+def file_named(folder: Path, name: str) -> Path | None:
+    """Return the file of that name whatever its case (Windows does not care)."""
+    candidates = sorted(folder.iterdir()) if folder.is_dir() else []
+    return next((p for p in candidates if p.name.lower() == name.lower()), None)
+
+
 def readable(path: PathLike) -> Path:
     """Return the path of a file that exists and is not empty."""
     p = Path(path)

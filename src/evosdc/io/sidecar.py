@@ -24,11 +24,13 @@ from scipy import sparse
 from evosdc.errors import EvosdcError, InputError
 from evosdc.io.columns import code_column, number_column
 from evosdc.io.encoding import read_text
-from evosdc.io.frames import LEVELS, RESERVED, frame_of
+from evosdc.io.frames import frame_of
+from evosdc.io.from_frame import RESERVED
 from evosdc.io.paths import open_output, refuse_existing, write_text
 from evosdc.table import Contributions, Hierarchy, Origin, Table, missing_cells
 from evosdc.table.contributions import AMOUNTS, COLUMNS, CONTRIBUTING, CONTRIBUTORS
 from evosdc.table.rounding import significant
+from evosdc.table.status import LEVELS
 
 METADATA = b"evosdc"
 _FORMAT = "evosdc-table"
@@ -127,45 +129,42 @@ def parse_sidecar(text: str, source: Path) -> Sidecar:
     """Read what `describe` or `write_with_sidecar` wrote."""
     try:
         data = json.loads(text)
-        old = data["format"] in _FORMATS and data.get("version") != _VERSION
-        if not old and (
-            data["format"] != _FORMAT or data["absent"] not in ("error", "empty")
-        ):
+        if data["format"] in _FORMATS and data.get("version") != _VERSION:
+            raise InputError(
+                f"{source} was written by another version, which did not say of which "
+                "table it is",
+                expected=f"version {_VERSION} of {_FORMAT}, with a digest of the cells",
+                hint=_without(source),
+            )
+        if data["format"] != _FORMAT or data["absent"] not in ("error", "empty"):
             raise ValueError
-        if not old and data["content"] != _content_digest(data):
+        if data["content"] != _content_digest(data):
             raise InputError(
                 f"{source} was changed after it was written",
                 expected="the side file as evosdc wrote it",
                 hint=_without(source),
             )
-        if not old:
-            return Sidecar(
-                source=source,
-                digest=str(data["digest"]),
-                name=str(data["name"]),
-                origin=Origin.from_json(data["origin"]),
-                hierarchies={
-                    str(d["name"]): _tree(str(d["total"]), d["parents"])
-                    for d in data["dimensions"]
-                },
-                absent=data["absent"],
-                columns={
-                    str(name): _column(name, column)
-                    for name, column in data["columns"].items()
-                },
-            )
+        return Sidecar(
+            source=source,
+            digest=str(data["digest"]),
+            name=str(data["name"]),
+            origin=Origin.from_json(data["origin"]),
+            hierarchies={
+                str(d["name"]): _tree(str(d["total"]), d["parents"])
+                for d in data["dimensions"]
+            },
+            absent=data["absent"],
+            columns={
+                str(name): _column(name, column)
+                for name, column in data["columns"].items()
+            },
+        )
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise InputError(
             f"{source} does not describe a table",
             expected="JSON as evosdc writes it beside a table",
             hint=_without(source),
         ) from error
-    raise InputError(
-        f"{source} was written by another version, which did not say of which table "
-        "it is",
-        expected=f"version {_VERSION} of {_FORMAT}, with a digest of the cells",
-        hint=_without(source),
-    )
 
 
 def refuse_sidecar(path: Path, force: bool) -> Path:

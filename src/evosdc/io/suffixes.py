@@ -13,7 +13,7 @@ from typing import Literal
 
 from evosdc.errors import InputError
 from evosdc.io.encoding import first_line
-from evosdc.io.paths import PACKINGS, PathLike, readable
+from evosdc.io.paths import PACKINGS, PathLike, file_named, readable
 
 Content = Literal["table", "records", "hierarchy", "columns"]
 
@@ -159,12 +159,8 @@ def unpacked_name(path: PathLike) -> str:
 
 def description_beside(path: PathLike) -> Path | None:
     """Return the ``.rda`` of a file, whatever the case of its name, if there is one."""
-    p = Path(path)
-    wanted = Path(unpacked_name(p)).with_suffix(".rda").name
-    for candidate in sorted(p.parent.iterdir()):
-        if candidate.name.lower() == wanted:
-            return candidate
-    return None
+    wanted = Path(unpacked_name(path)).with_suffix(".rda").name
+    return file_named(Path(path).parent, wanted)
 
 
 def _named(path: Path) -> list[Format]:

@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array
 from scipy.special import expit
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.metrics.patience import check_time
 
 Floats = NDArray[np.float64]

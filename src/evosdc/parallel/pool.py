@@ -18,8 +18,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from evosdc import small_jobs
-from evosdc.clock import moment
+from evosdc.compile import small_jobs
+from evosdc.compile.clock import moment
 from evosdc.errors import EvosdcError, MissingExtraError
 
 S = TypeVar("S")

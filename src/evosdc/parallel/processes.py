@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from loky import ProcessPoolExecutor
 
-from evosdc import small_jobs
+from evosdc.compile import small_jobs
 from evosdc.parallel.pool import RetryingPool
 
 S = TypeVar("S")

@@ -18,7 +18,7 @@ from evosdc.report.verdict import headline
 from evosdc.results import Claim
 from evosdc.table.attackers import LONE, PAIRS
 from evosdc.table.origin import AUTO
-from evosdc.table.published import as_published
+from evosdc.table.parts import as_published
 
 if TYPE_CHECKING:
     from evosdc.results.tables import Protection

@@ -8,6 +8,7 @@ finds out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import EvosdcError, InputError
+from evosdc.io.cells import read_pattern
 from evosdc.io.columns import number_column
 from evosdc.io.delimited import read_csv
-from evosdc.io.fingerprints import fingerprints
 from evosdc.io.paths import PathLike
-from evosdc.io.pattern import read_pattern
 from evosdc.results.folder import (
     CONFIDENTIAL,
     DRAFT,
@@ -94,6 +94,43 @@ def refuse_replaced(output: PathLike, inputs: Iterable[PathLike]) -> None:
                 hint="write to another folder (-o), or copy the file elsewhere and "
                 "give the copy",
             )
+
+
+def fingerprints(table: Table, hidden: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return SHA-256 of a table, of a pattern of it, and of what related tables share.
+
+    By them the next run knows both again. They are confidential: what a fingerprint of
+    a small table was made of can be guessed. Cells count by their labels, in whatever
+    order they stand. Related are tables of the same variable with the same grand
+    total, or of the same records.
+    """
+    labels = [table.label(cell) for cell in range(len(table))]
+    order = sorted(range(len(table)), key=labels.__getitem__)
+    values = table.value.tolist()
+    return {
+        "table": _sha(f"{labels[c]}\t{values[c]!r}" for c in order),
+        "pattern": _sha(f"{labels[c]}\t{int(hidden[c])}" for c in order),
+        "kin": _shared(table),
+    }
+
+
+def _shared(table: Table) -> list[str]:
+    """What tables of the same records have in common."""
+    marks = []
+    if table.dimensions:
+        top = np.flatnonzero((table.codes == 0).all(axis=1))
+        if len(top) and table.value[top[0]]:
+            marks.append(_sha((table.name, repr(float(table.value[top[0]])))))
+    if table.origin.source:
+        marks.append(_sha((table.name, "records", table.origin.source)))
+    return marks
+
+
+def _sha(lines: Iterable[str]) -> str:
+    digest = sha256()
+    for line in lines:
+        digest.update(line.encode("utf-8") + b"\n")
+    return digest.hexdigest()
 
 
 def _another_pattern(folder: Path, published: Path | None) -> str:

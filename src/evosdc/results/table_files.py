@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evosdc.io.also import file_words
+from evosdc.io.argus.jj import write_jj
 from evosdc.io.delimited import write_csv
+from evosdc.io.formats import file_words
 from evosdc.io.frames import pattern_frame, published_frame
-from evosdc.io.jj import write_jj
 from evosdc.io.paths import write_text
 from evosdc.io.sidecar import sidecar_path, write_with_sidecar
 from evosdc.io.suffixes import JJ

@@ -15,7 +15,9 @@ from evosdc import __version__
 from evosdc.attack.certificate import certificate_arrays
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
-from evosdc.io.also import (
+from evosdc.io.delimited import write_csv
+from evosdc.io.files import write_table
+from evosdc.io.formats import (
     HST_NAME,
     JJ_NAME,
     also_files,
@@ -23,9 +25,6 @@ from evosdc.io.also import (
     write_also,
     write_also_hst,
 )
-from evosdc.io.delimited import write_csv
-from evosdc.io.files import write_table
-from evosdc.io.fingerprints import fingerprints
 from evosdc.io.paths import open_output, write_text
 from evosdc.report.page import report_html
 from evosdc.report.share import share_html
@@ -39,7 +38,7 @@ from evosdc.results.folder import (
     REPORT,
     Output,
 )
-from evosdc.results.related import related_warnings
+from evosdc.results.related import fingerprints, related_warnings
 from evosdc.results.result import WrittenResult, chosen_formats
 from evosdc.results.table_files import (
     jj_files,

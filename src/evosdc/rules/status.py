@@ -62,19 +62,43 @@ def set_status(
         )
     numbers = find_cells(table, cells)
     _refuse_contradiction(table, numbers, letter)
-    changed = table.status.copy()
-    low, high, slide = table.lpl.copy(), table.upl.copy(), table.spl.copy()
+    by_hand = StatusByHand(table)
     if letter == PRIMARY:
         fresh = numbers[table.status[numbers] != PRIMARY]
-        high[fresh], low[fresh] = _manual_levels(table, fresh, manual or Manual())
+        high, low = _manual_levels(table, fresh, manual or Manual())
+        by_hand.upl[fresh], by_hand.lpl[fresh] = high, low
         if upl is not None:
-            high[numbers] = upl
+            by_hand.upl[numbers] = upl
         if lpl is not None:
-            low[numbers] = lpl
-    else:
-        low[numbers] = high[numbers] = slide[numbers] = 0.0
-    changed[numbers] = letter
-    return table.replace(status=changed, lpl=low, upl=high, spl=slide)
+            by_hand.lpl[numbers] = lpl
+    by_hand.give(numbers, letter)
+    return by_hand.done()
+
+
+class StatusByHand:
+    """Statuses, levels and costs of a table while somebody changes them."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.status, self.weight = table.status.copy(), table.weight.copy()
+        self.lpl, self.upl = table.lpl.copy(), table.upl.copy()
+        self.spl = table.spl.copy()
+
+    def give(self, cells: Any, letter: str) -> None:
+        """Give cells a status; cells that are not sensitive have no levels."""
+        self.status[cells] = letter
+        if letter != PRIMARY:
+            self.lpl[cells] = self.upl[cells] = self.spl[cells] = 0.0
+
+    def done(self) -> Table:
+        """Return the table as it is now."""
+        return self.table.replace(
+            status=self.status,
+            weight=self.weight,
+            lpl=self.lpl,
+            upl=self.upl,
+            spl=self.spl,
+        )
 
 
 def find_cells(table: Table, cells: Cells) -> NDArray[np.int64]:
@@ -104,27 +128,23 @@ def find_cells(table: Table, cells: Cells) -> NDArray[np.int64]:
 
 def _labelled(table: Table, labels: list[Any]) -> NDArray[np.int64]:
     names = [d.name for d in table.dimensions]
-    position = {tuple(row): i for i, row in enumerate(table.codes.tolist())}
-    found = np.empty(len(labels), dtype=np.int64)
-    for i, label in enumerate(labels):
+    nodes = np.full((len(labels), len(names)), -1, dtype=np.int64)
+    for row, label in enumerate(labels):
+        codes = list(label)
         if isinstance(label, Mapping):
-            codes = [label.get(name, "") for name in names]
-            odd = sorted(set(label) - set(names))
-        else:
-            codes, odd = list(label), []
-        nodes = tuple(
-            d.hierarchy.node_of.get(str(code), -1)
-            for d, code in zip(table.dimensions, codes, strict=False)
+            known = set(label) <= set(names)
+            codes = [label.get(name, "") for name in names] if known else []
+        if len(codes) == len(names):
+            for k, (d, code) in enumerate(zip(table.dimensions, codes, strict=True)):
+                nodes[row, k] = d.hierarchy.node_of.get(str(code), -1)
+    found = table.index.find(nodes)
+    if not names or np.any(found < 0):
+        raise InputError(
+            f"no cell {labels[int(np.argmax(found < 0))]!r}",
+            expected=f"a code for each of {', '.join(names) or 'no dimension'}, "
+            "of a cell that is not empty",
+            hint="check the codes",
         )
-        cell = position.get(nodes, -1)
-        if cell < 0 or odd or len(codes) != len(names):
-            raise InputError(
-                f"no cell {label!r}",
-                expected=f"a code for each of {', '.join(names) or 'no dimension'}, "
-                "of a cell that is not empty",
-                hint="check the codes",
-            )
-        found[i] = cell
     return found
 
 

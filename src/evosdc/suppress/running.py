@@ -6,7 +6,7 @@ from copy import copy
 from math import isfinite, isinf
 from typing import Any
 
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.evolution.stopping import (
     AnyOf,
     Criterion,

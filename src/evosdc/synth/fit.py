@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evosdc.clock import Clock
+from evosdc.compile.clock import Clock
 from evosdc.evolution.stopping import Criterion, Progress
 from evosdc.metrics.data import from_codes
 from evosdc.metrics.figures import risk_figures

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.table.shares import AGAIN, Coalition, Shares, decimal_of
 from evosdc.table.status import PRIMARY
 from evosdc.table.table import Table
@@ -139,10 +139,7 @@ def find_attackers(
     """
     if kind is None:
         kind = LONE if knows_contributors(table) else PUBLIC
-    if kind not in KINDS:
-        raise InputError(
-            f"attackers are {kind!r}", expected=f"one of {', '.join(KINDS)}"
-        )
+    refuse_unknown([kind], KINDS, "attackers are {}", hint="use one of these")
     if kind == PAIRS and table.contributions is None:
         raise InputError(
             "the table does not say who contributes most to its cells",
@@ -328,20 +325,6 @@ def _lone(table: Table) -> NDArray[np.bool_]:
     if table.respondent is not None:
         lone |= table.respondent != ""
     return lone
-
-
-class OwnCells:
-    """The cells of each lone respondent, sorted once for all of them."""
-
-    def __init__(self, respondent: NDArray[np.int64]) -> None:
-        known = np.flatnonzero(respondent >= 0)
-        self._cells = known[np.argsort(respondent[known], kind="stable")]
-        many = int(respondent.max(initial=-1)) + 1
-        self._start = np.searchsorted(respondent[self._cells], np.arange(many + 1))
-
-    def of(self, who: int) -> NDArray[np.int64]:
-        """Return the cells that a respondent knows, in order."""
-        return self._cells[self._start[who] : self._start[who + 1]]
 
 
 class OwnShares:

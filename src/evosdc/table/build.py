@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,9 +12,9 @@ from scipy import sparse
 from evosdc.errors import TableError
 from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
+from evosdc.table.index import CellIndex, cell_keys, label_of
 from evosdc.table.origin import Origin
-from evosdc.table.status import FIXED
-from evosdc.table.table import Table
+from evosdc.table.table import Table, default_columns
 
 Codes = NDArray[np.int32]
 
@@ -93,7 +93,7 @@ def build_table(
         unshown = np.append(np.asarray(unshown, dtype=bool), [False] * extra)
         unshown = unshown if unshown.any() else None
     filled: dict[str, Any] = {}
-    defaults = _defaults(full_values)
+    defaults = default_columns(full_values)
     for key, column in columns.items():
         if column is None:
             continue
@@ -133,12 +133,7 @@ def missing_cells(
     for position in np.ndindex(*(len(leaf) for leaf in leaves)):
         row = tuple(int(leaves[k][i]) for k, i in enumerate(position))
         if row not in have:
-            found.append(
-                ", ".join(
-                    f"{d.name}={d.hierarchy.codes[c]}"
-                    for d, c in zip(dimensions, row, strict=True)
-                )
-            )
+            found.append(label_of(dimensions, row))
             if len(found) == most:
                 break
     return found
@@ -161,7 +156,7 @@ def _inner(dimensions: Sequence[Dimension], codes: Codes) -> NDArray[np.bool_]:
 
 def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
     """Write ``sum of parts - total = 0`` for every total with parts in the table."""
-    order = _sorted_keys(dimensions, codes)
+    index = CellIndex.of(dimensions, codes)
     n = len(codes)
     rows: list[NDArray[np.int64]] = []
     cols: list[NDArray[np.int64]] = []
@@ -174,7 +169,7 @@ def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
             continue
         above = codes[parts].copy()
         above[:, k] = parent[parts]
-        total = _find(order, dimensions, above)
+        total = index.find(above)
         known = total >= 0
         parts, total = parts[known], total[known]
         heads, row = np.unique(total, return_inverse=True)
@@ -188,76 +183,13 @@ def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
     return sparse.csr_array(coo, shape=(count, n))
 
 
-def cell_keys(sizes: Sequence[int], codes: NDArray[Any]) -> NDArray[np.int64]:
-    """Number each combination of codes; refuses tables beyond 2**62 combinations."""
-    if np.prod([float(s) for s in sizes]) > 2.0**62:
-        raise TableError(
-            "the dimensions span more combinations than can be numbered",
-            expected="fewer than 2**62 combinations of codes",
-            hint="leave out a dimension or coarsen one",
-        )
-    key = np.zeros(len(codes), dtype=np.int64)
-    for k, size in enumerate(sizes):
-        key = key * size + codes[:, k].astype(np.int64)
-    return key
-
-
-def _defaults(values: NDArray[np.float64]) -> Mapping[str, NDArray[Any]]:
-    n = len(values)
-    return {
-        "weight": np.abs(values),
-        "status": np.where(values == 0, FIXED, "s").astype("U1"),
-        "lower": np.full(n, np.nan),  # `Table.of` knows which totals can be negative
-        "upper": np.full(n, np.inf),
-        "lpl": np.zeros(n),
-        "upl": np.zeros(n),
-        "spl": np.zeros(n),
-    }
-
-
-def _sizes(dimensions: Sequence[Dimension]) -> list[int]:
-    return [len(d.hierarchy) for d in dimensions]
-
-
-def _sorted_keys(
-    dimensions: Sequence[Dimension], codes: Codes
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    keys = cell_keys(_sizes(dimensions), codes)
-    order = np.argsort(keys, kind="stable")
-    return keys[order], order
-
-
-def _find(
-    index: tuple[NDArray[np.int64], NDArray[np.int64]],
-    dimensions: Sequence[Dimension],
-    wanted: Codes,
-) -> NDArray[np.int64]:
-    """Cell number of each wanted combination, -1 where it is not in the table."""
-    keys, order = index
-    want = cell_keys(_sizes(dimensions), wanted)
-    at = np.minimum(np.searchsorted(keys, want), len(keys) - 1)
-    return np.where(keys[at] == want, order[at], -1)
-
-
-def find_cells(
-    dimensions: Sequence[Dimension], codes: Codes, wanted: Codes
-) -> NDArray[np.int64]:
-    """Return the number of the cell with each combination of codes, -1 for none."""
-    return _find(_sorted_keys(dimensions, codes), dimensions, wanted)
-
-
 def refuse_duplicates(dimensions: Sequence[Dimension], codes: Codes) -> None:
     """Raise a `TableError` for a combination of codes that stands twice."""
-    keys, order = _sorted_keys(dimensions, codes)
-    twice = np.flatnonzero(keys[1:] == keys[:-1])
+    twice = CellIndex.of(dimensions, codes).repeated()
     if len(twice):
-        row = codes[order[twice[0]]]
-        label = ", ".join(
-            f"{d.name}={d.hierarchy.codes[c]}"
-            for d, c in zip(dimensions, row, strict=True)
-        )
         raise TableError(
-            f"{len(twice)} cells stand twice, the first: {label}",
+            f"{len(twice)} cells stand twice, the first: "
+            f"{label_of(dimensions, codes[twice[0]])}",
             expected="each combination of codes once",
             hint="add the duplicates up or remove them",
         )
@@ -269,26 +201,46 @@ def complete(
     values: NDArray[np.float64],
     counts: NDArray[np.int64] | None,
 ) -> tuple[Codes, NDArray[np.float64], NDArray[np.int64] | None]:
-    """Append the totals that are not given, dimension by dimension, bottom up."""
+    """Append the totals that are not given."""
+
+    def merge(parts: NDArray[np.int64], group: NDArray[np.int64]) -> None:
+        nonlocal values, counts
+        values = np.append(values, np.bincount(group, weights=values[parts]))
+        if counts is not None:
+            added = np.zeros(int(group.max()) + 1, dtype=np.int64)
+            np.add.at(added, group, counts[parts])
+            counts = np.append(counts, added)
+
+    return add_totals(dimensions, codes, merge), values, counts
+
+
+def add_totals(
+    dimensions: Sequence[Dimension],
+    codes: Codes,
+    merge: Callable[[NDArray[np.int64], NDArray[np.int64]], None],
+) -> Codes:
+    """Append the totals that are not there, dimension by dimension, bottom up.
+
+    Parameters
+    ----------
+    merge
+        Called each time with the numbers of some cells, and the total that each of them
+        is a part of, numbered from 0 in the order in which they are appended.
+    """
     for k, d in enumerate(dimensions):
-        depth = d.hierarchy.depth
-        for level in range(int(depth.max()), 0, -1):
-            parts = np.flatnonzero(depth[codes[:, k]] == level)
+        tree = d.hierarchy
+        for level in range(int(tree.depth.max()), 0, -1):
+            depth = tree.depth[codes[:, k]]
+            parts = np.flatnonzero(depth == level)
             above = codes[parts].copy()
-            above[:, k] = d.hierarchy.parent_array[codes[parts, k]]
-            unknown = _find(_sorted_keys(dimensions, codes), dimensions, above) < 0
-            if not unknown.any():
+            above[:, k] = tree.parent_array[codes[parts, k]]
+            if np.any((depth == level - 1) & ~tree.is_leaf[codes[:, k]]):
+                unknown = CellIndex.of(dimensions, codes).find(above) < 0
+                parts, above = parts[unknown], above[unknown]
+            if not len(parts):
                 continue
-            parts, above = parts[unknown], above[unknown]
-            _, first, group = np.unique(
-                cell_keys(_sizes(dimensions), above),
-                return_index=True,
-                return_inverse=True,
-            )
+            keys = cell_keys([len(d.hierarchy) for d in dimensions], above)
+            _, first, group = np.unique(keys, return_index=True, return_inverse=True)
             codes = np.vstack([codes, above[first]])
-            values = np.append(values, np.bincount(group, weights=values[parts]))
-            if counts is not None:
-                added = np.zeros(len(first), dtype=np.int64)
-                np.add.at(added, group, counts[parts])
-                counts = np.append(counts, added)
-    return codes, values, counts
+            merge(parts, group)
+    return codes

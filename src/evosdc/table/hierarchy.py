@@ -170,12 +170,15 @@ class Hierarchy:
 
     def is_above(self, upper: str, code: str) -> bool:
         """Whether a code has another one above it."""
-        node = self.node_of.get(code, 0)
-        while node:
-            node = self.parents[node]
-            if self.codes[node] == upper:
-                return True
-        return False
+        line = self.line(self.node_of.get(code, 0))
+        return any(self.codes[node] == upper for node in line[1:])
+
+    def line(self, node: int) -> list[int]:
+        """Return a node and all nodes above it, the total last."""
+        found = [node]
+        while found[-1]:
+            found.append(self.parents[found[-1]])
+        return found
 
     def restricted(self, kept: NDArray[np.bool_]) -> Hierarchy:
         """Return the tree of some nodes and the total, each below the next above it."""
@@ -192,9 +195,17 @@ class Hierarchy:
             (-1, *(number[above[node]] for node in nodes[1:])),
         )
 
+    @cached_property
+    def parts(self) -> tuple[tuple[int, ...], ...]:
+        """The nodes right below each node."""
+        below: list[list[int]] = [[] for _ in self.codes]
+        for node, parent in enumerate(self.parents[1:], 1):
+            below[parent].append(node)
+        return tuple(map(tuple, below))
+
     def children(self, node: int) -> list[int]:
         """Nodes right below a node."""
-        return [n for n, p in enumerate(self.parents) if p == node]
+        return list(self.parts[node])
 
 
 def _tidied(parent_of: Mapping[str, str]) -> dict[str, str]:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evosdc.errors import TableError
-from evosdc.table.build import cell_keys
 from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
+from evosdc.table.index import cell_keys
 from evosdc.table.origin import Axis, Origin
 from evosdc.table.parts import in_a_ring, linked_parts, splits
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
@@ -38,12 +38,12 @@ class LinkedTables:
     ----------
     table
         All cells and all equations.
-    places
+    cell_numbers
         For each part, the number in `table` of each of its cells.
     """
 
     table: Table
-    places: tuple[NDArray[np.int64], ...]
+    cell_numbers: tuple[NDArray[np.int64], ...]
 
 
 def link_tables(
@@ -111,12 +111,12 @@ def link_tables(
         frequency=cells.counts("frequency"),
         name=tables[0].name,
         holdings=cells.counts("holdings"),
-        respondent=_respondents(tables, cells.first, cells.place, len(cells)),
+        respondent=_respondents(tables, cells),
         contributions=_contributions(tables, cells),
         origin=_origin(tables, dims, [a for each in axes for a in each], unlinked),
         notes=dict.fromkeys(note for t in tables for note in t.notes),
     )
-    return LinkedTables(table, cells.places)
+    return LinkedTables(table, cells.cell_numbers)
 
 
 def _axes(table: Table, variable_of: Mapping[str, str]) -> list[tuple[Axis, ...]]:
@@ -186,7 +186,7 @@ class _JointCells:
         return np.cumsum([len(t) for t in self.tables])[:-1]
 
     @property
-    def places(self) -> tuple[NDArray[np.int64], ...]:
+    def cell_numbers(self) -> tuple[NDArray[np.int64], ...]:
         """The joint numbers of the cells of each table."""
         return tuple(np.split(self.place, self.starts))
 
@@ -198,17 +198,15 @@ class _JointCells:
         """What the first table that has a cell says of it."""
         return self.all_of(name)[self.first]
 
-    def largest(self, name: str) -> NDArray[np.float64]:
+    def largest(self, name: str, sign: int = 1) -> NDArray[np.float64]:
         """The most that any table says of each joint cell."""
         out = np.full(len(self), -np.inf)
-        np.maximum.at(out, self.place, self.all_of(name))
+        np.maximum.at(out, self.place, sign * self.all_of(name))
         return out
 
     def smallest(self, name: str) -> NDArray[np.float64]:
         """The least that any table says of each joint cell."""
-        out = np.full(len(self), np.inf)
-        np.minimum.at(out, self.place, self.all_of(name))
-        return out
+        return -self.largest(name, -1)
 
     def counts(self, name: str) -> NDArray[np.int64] | None:
         """Counts of the joint cells, where every table has them."""
@@ -262,7 +260,7 @@ def _joint_equations(tables: Sequence[Table], cells: _JointCells) -> tuple[Any, 
             (t.matrix.data, place_of[t.matrix.indices], t.matrix.indptr),
             shape=(t.matrix.shape[0], len(cells)),
         )
-        for t, place_of in zip(tables, cells.places, strict=True)
+        for t, place_of in zip(tables, cells.cell_numbers, strict=True)
     ]
     return _distinct(sparse.vstack(blocks, format="csr"), cells.all_of("rhs"))
 
@@ -294,29 +292,22 @@ def _origin(
 
 
 def _respondents(
-    tables: Sequence[Table],
-    first: NDArray[np.int64],
-    place: NDArray[np.int64],
-    n: int,
+    tables: Sequence[Table], cells: _JointCells
 ) -> NDArray[np.str_] | None:
     """Who is alone in each joint cell, from whichever table knows it.
 
     Hashes are keyed by the records: those of tables of other records would not meet, so
     a table that knows nobody leaves it to the totals to tell.
     """
-    known = [t.respondent for t in tables]
-    if all(who is None for who in known):
+    if all(t.respondent is None for t in tables):
         return None
     every = np.concatenate(
-        [
-            np.full(len(t), "") if who is None else who
-            for t, who in zip(tables, known, strict=True)
-        ]
+        [np.full(len(t), "") if t.respondent is None else t.respondent for t in tables]
     )
-    out = every[first].copy()
-    missing = (out == "")[place] & (every != "")
-    out[place[missing]] = every[missing]
-    return out[:n]
+    out = every[cells.first]
+    missing = (out == "")[cells.place] & (every != "")
+    out[cells.place[missing]] = every[missing]
+    return out
 
 
 def _contributions(tables: Sequence[Table], cells: _JointCells) -> Contributions | None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from types import UnionType
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 # How prior knowledge is set where nobody says otherwise.
 AUTO = "auto"
+T = TypeVar("T")
 
 
 class Axis(NamedTuple):
@@ -121,63 +123,20 @@ class Origin:
 
     def as_json(self) -> dict[str, Any]:
         """Return what a side file holds."""
-        return {
-            "rules": None if self.rules is None else [list(r) for r in self.rules],
-            "counts": self.counts,
-            "whole": self.whole,
-            "raised": self.raised,
-            "count_zeros": self.count_zeros,
-            "dominated": None if self.dominated is None else asdict(self.dominated),
-            "zeros": self.zeros,
-            "bounds": self.bounds,
-            "threshold": self.threshold,
-            "floor": self.floor,
-            "waived": self.waived,
-            "by_hand": list(self.by_hand),
-            "ring": self.ring,
-            "weighting": self.weighting,
-            "source": self.source,
-            "tables": [
-                [[a.variable, a.column, list(a.codes)] for a in table]
-                for table in self.tables
-            ],
-            "unlinked": None if self.unlinked is None else list(self.unlinked),
-        }
+        return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Origin:
-        """Read back what `as_json` gave; raises `ValueError` for anything else."""
-        rules = data.get("rules")
-        threshold, unlinked = data.get("threshold"), data.get("unlinked")
-        return cls(
-            rules=(
-                None
-                if rules is None
-                else tuple((str(r), int(count)) for r, count in rules)
-            ),
-            counts=bool(data.get("counts", False)),
-            whole=_maybe(data.get("whole")),
-            raised=int(data.get("raised", 0)),
-            count_zeros=_maybe(data.get("count_zeros")),
-            dominated=_dominated(data.get("dominated")),
-            zeros=bool(data.get("zeros", False)),
-            bounds=str(data.get("bounds", AUTO)),
-            threshold=None if threshold is None else int(threshold),
-            floor=float(data.get("floor", 0.0)),
-            waived=int(data.get("waived", 0)),
-            by_hand=tuple(str(word) for word in data.get("by_hand", ())),
-            ring=bool(data.get("ring", False)),
-            weighting=str(data.get("weighting", "")),
-            source=str(data.get("source", "")),
-            tables=tuple(
-                tuple(
-                    Axis(str(variable), str(column), tuple(map(str, codes)))
-                    for variable, column, codes in table
-                )
-                for table in data.get("tables", ())
-            ),
-            unlinked=None if unlinked is None else tuple(map(str, unlinked)),
-        )
+        """Read back what `as_json` gave; a field that is not there has its default.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            For anything else.
+        """
+        kinds = get_type_hints(cls)
+        given = {name: data[name] for name in kinds if name in data}
+        return cls(**{name: _read(part, kinds[name]) for name, part in given.items()})
 
     @classmethod
     def joint(cls, parts: Iterable[Origin]) -> Origin:
@@ -189,19 +148,16 @@ class Origin:
         for rule, count in (r for o in origins for r in o.rules or ()):
             marked[rule] = marked.get(rule, 0) + count
         known = all(o.rules is not None for o in origins)
-        bounds = {o.bounds for o in origins}
-        thresholds = {o.threshold for o in origins}
-        sources = {o.source for o in origins}
         return cls(
             rules=tuple(marked.items()) if known else None,
             counts=all(o.counts for o in origins),
-            whole=_one({o.in_whole if o.counts else o.whole for o in origins}),
+            whole=_agreed([o.in_whole if o.counts else o.whole for o in origins], None),
             raised=sum(o.raised for o in origins),
-            count_zeros=_one({o.count_zeros for o in origins}),
+            count_zeros=_agreed([o.count_zeros for o in origins], None),
             dominated=_together([o.dominated for o in origins]),
             zeros=any(o.zeros for o in origins),
-            bounds=bounds.pop() if len(bounds) == 1 else "columns",
-            threshold=thresholds.pop() if len(thresholds) == 1 else None,
+            bounds=_agreed([o.bounds for o in origins], "columns"),
+            threshold=_agreed([o.threshold for o in origins], None),
             floor=max(o.floor for o in origins),
             waived=max(o.waived for o in origins),
             by_hand=tuple(dict.fromkeys(w for o in origins for w in o.by_hand)),
@@ -209,25 +165,30 @@ class Origin:
             weighting="; ".join(
                 dict.fromkeys(o.weighting for o in origins if o.weighting)
             ),
-            source=sources.pop() if len(sources) == 1 else "",
+            source=_agreed([o.source for o in origins], ""),
         )
 
 
-def _maybe(given: Any) -> bool | None:
-    return None if given is None else bool(given)
+def _read(given: Any, kind: Any) -> Any:
+    """Read what JSON gave back as a value of a type."""
+    if kind in (bool, int, float, str):
+        return kind(given)
+    parts = get_args(kind)
+    if get_origin(kind) is UnionType:
+        return None if given is None else _read(given, parts[0])
+    if get_origin(kind) is not tuple:
+        kinds = get_type_hints(kind)
+        named = given if isinstance(given, Mapping) else zip(kinds, given, strict=True)
+        read = {name: _read(part, kinds[name]) for name, part in dict(named).items()}
+        return kind(**read)
+    if parts[-1] is Ellipsis:
+        return tuple(_read(part, parts[0]) for part in given)
+    return tuple(_read(part, kind) for part, kind in zip(given, parts, strict=True))
 
 
-def _one(found: set[bool | None]) -> bool | None:
-    """What all say; None where they do not say the same."""
-    return found.pop() if len(found) == 1 else None
-
-
-def _dominated(given: Mapping[str, Any] | None) -> Dominated | None:
-    if given is None:
-        return None
-    return Dominated(
-        float(given["limit"]), int(given["sensitive"]), int(given["others"])
-    )
+def _agreed(said: Sequence[T], otherwise: T) -> T:
+    """What all say; `otherwise` where they do not say the same."""
+    return said[0] if len(set(said)) == 1 else otherwise
 
 
 def _together(parts: Sequence[Dominated | None]) -> Dominated | None:

@@ -1,15 +1,18 @@
-"""The tables that a joint table is made of: which cells each of them shows."""
+"""The tables that a joint table is made of, and what is published of each."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from evosdc.table.hierarchy import Dimension, Hierarchy
-from evosdc.table.origin import Axis
+from evosdc.table.origin import Axis, Origin
+from evosdc.table.status import LEVELS, SECONDARY
 from evosdc.table.table import Table
 
 
@@ -94,7 +97,7 @@ def _part(table: Table, axes: Sequence[Axis]) -> Part:
     position = {d.name: k for k, d in enumerate(table.dimensions)}
     numbers = tuple(position[axis.variable] for axis in axes)
     nodes = tuple(
-        nodes_of(table.dimensions[k].hierarchy, axis)
+        shown_nodes(table.dimensions[k].hierarchy, axis)
         for k, axis in zip(numbers, axes, strict=True)
     )
     inside = cells_of_spans(table.dimensions, table.codes, [axes])
@@ -106,7 +109,7 @@ def _part(table: Table, axes: Sequence[Axis]) -> Part:
     )
 
 
-def nodes_of(tree: Hierarchy, axis: Axis) -> NDArray[np.bool_]:
+def shown_nodes(tree: Hierarchy, axis: Axis) -> NDArray[np.bool_]:
     """Return which nodes of a hierarchy a table shows; always the total."""
     if not axis.codes:
         return np.ones(len(tree), dtype=bool)
@@ -126,7 +129,7 @@ def cells_of_spans(
         inside = np.ones(len(codes), dtype=bool)
         for k, d in enumerate(dimensions):
             if d.name in axis_of:
-                inside &= nodes_of(d.hierarchy, axis_of[d.name])[codes[:, k]]
+                inside &= shown_nodes(d.hierarchy, axis_of[d.name])[codes[:, k]]
             else:
                 inside &= codes[:, k] == 0
         found |= inside
@@ -141,10 +144,8 @@ def splits(tree: Hierarchy, name: str, codes: Collection[str]) -> set[tuple[str,
     """
     found: set[tuple[str, str]] = set()
     for code in codes:
-        node = tree.parents[tree.node_of[code]]
-        while node >= 0 and (name, tree.codes[node]) not in found:
-            found.add((name, tree.codes[node]))
-            node = tree.parents[node]
+        above = tree.line(tree.node_of[code])[1:]
+        found |= {(name, tree.codes[node]) for node in above}
     return found
 
 
@@ -185,3 +186,41 @@ def in_a_ring(spans: Sequence[Collection[Hashable]]) -> bool:
         if kept == left:
             return bool(kept)
         left = kept
+
+
+def as_published(table: Table, part: Part | None = None) -> Table:
+    """Return a copy of a table without anything that is not published.
+
+    It is no table to compute with: hidden values are not a number, and one of several
+    linked tables (`part`) has no equations. Cells that no table shows are not in it.
+    """
+    table = table.visible()
+    cells = np.arange(len(table)) if part is None else part.cells
+    hidden = table.hidden[cells]
+    status = np.where(hidden, SECONDARY, table.status[cells])
+    dimensions, codes = table.dimensions, table.codes
+    matrix, rhs = table.matrix, table.rhs
+    if part is not None:
+        dimensions, codes = part.labels(table)
+        matrix, rhs = sparse.csr_array((0, len(cells))), np.zeros(0)
+    unknown: dict[str, Any] = dict.fromkeys(
+        ("weight", "lower", "upper", *LEVELS), np.full(len(cells), np.nan)
+    )
+    # Not `Table.replace`, which would check that the values add up.
+    return replace(
+        table,
+        value=np.where(hidden, np.nan, table.value[cells]),
+        status=status,
+        **unknown,
+        matrix=matrix,
+        rhs=rhs,
+        dimensions=dimensions,
+        codes=codes,
+        # With those of published cells the others could be worked out.
+        frequency=None,
+        holdings=None,
+        respondent=None,
+        contributions=None,
+        origin=Origin(),
+        notes=(),
+    )

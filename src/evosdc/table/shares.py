@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.table.select import select
+from evosdc.table.index import select
 from evosdc.table.table import Table
 
 AGAIN: Final = "tabulate the records again with --contributions (contributions=True)"

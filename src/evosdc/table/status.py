@@ -9,3 +9,5 @@ FIXED = "z"  # a zero known to everyone, or a cell that must stay published
 
 STATUSES = (SAFE, PRIMARY, SECONDARY, FIXED)
 HIDDEN = (PRIMARY, SECONDARY)
+# Protection levels: below, above, and of the whole interval.
+LEVELS = ("lpl", "upl", "spl")

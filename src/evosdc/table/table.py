@@ -18,15 +18,40 @@ from scipy import sparse
 from evosdc.errors import NotAdditiveError, TableError
 from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
+from evosdc.table.index import CellIndex, first_of, label_of
 from evosdc.table.origin import Origin
 from evosdc.table.rounding import at_the_bound
-from evosdc.table.status import FIXED, HIDDEN, PRIMARY, SECONDARY, STATUSES
+from evosdc.table.status import (
+    FIXED,
+    HIDDEN,
+    LEVELS,
+    PRIMARY,
+    SAFE,
+    SECONDARY,
+    STATUSES,
+)
 from evosdc.table.structure import Network, detect_network
 from evosdc.table.totals import natural_floor
 
 # A table is additive when each equation holds to this share of its largest term:
 # totals read from text are rounded to the last digit printed.
 ADDITIVITY = 1e-6
+_COLUMNS = ("weight", "status", "lower", "upper", *LEVELS)
+
+
+def default_columns(value: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    """Return what is true of cells of which nothing is said.
+
+    A lower bound is not a number: equations tell which cells can be negative.
+    """
+    n = len(value)
+    return {
+        "weight": np.abs(value),
+        "status": np.where(value == 0, FIXED, SAFE).astype("U1"),
+        "lower": np.full(n, np.nan),
+        "upper": np.full(n, np.inf),
+        **{level: np.zeros(n) for level in LEVELS},
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,28 +152,28 @@ class Table:
         v = np.array(value, dtype=np.float64).ravel()
         n = len(v)
 
-        def column(given: ArrayLike | None, default: ArrayLike) -> NDArray[np.float64]:
-            chosen = default if given is None else given
-            return np.broadcast_to(np.asarray(chosen, np.float64), (n,)).copy()
-
-        if status is None:
-            letters = np.where(v == 0, FIXED, "s").astype("U1")
-        else:
-            letters = np.broadcast_to(np.asarray(status, dtype="U1"), (n,)).copy()
+        given: dict[str, ArrayLike | None] = {
+            "weight": weight,
+            "status": status,
+            "lower": lower,
+            "upper": upper,
+            "lpl": lpl,
+            "upl": upl,
+            "spl": spl,
+        }
+        columns: dict[str, NDArray[Any]] = {}
+        for key, default in default_columns(v).items():
+            chosen = default if given[key] is None else given[key]
+            filled = np.broadcast_to(np.asarray(chosen, default.dtype), (n,))
+            columns[key] = filled.copy()
         rows = sparse.csr_array(matrix, dtype=np.float64)
-        floor = column(lower, np.nan)
-        if np.isnan(floor).any() and rows.shape[1] == n:
-            floor = np.where(np.isnan(floor), natural_floor(v, rows), floor)
+        unknown = np.isnan(columns["lower"])
+        if unknown.any() and rows.shape[1] == n:
+            columns["lower"][unknown] = natural_floor(v, rows)[unknown]
         dims = tuple(dimensions)
         table = cls(
             value=v,
-            weight=column(weight, np.abs(v)),
-            status=letters,
-            lower=floor,
-            upper=column(upper, np.inf),
-            lpl=column(lpl, 0.0),
-            upl=column(upl, 0.0),
-            spl=column(spl, 0.0),
+            **columns,
             matrix=rows,
             rhs=(
                 np.zeros(rows.shape[0])
@@ -199,6 +224,11 @@ class Table:
         return sparse.csc_array(self.matrix)
 
     @cached_property
+    def index(self) -> CellIndex:
+        """Which cell has which codes."""
+        return CellIndex.of(self.dimensions, self.codes)
+
+    @cached_property
     def network(self) -> Network | None:
         """The equations as a network, where they form one."""
         return detect_network(self.matrix)
@@ -215,10 +245,7 @@ class Table:
         """Name a cell for messages: its codes, or its number where there are none."""
         if not self.dimensions:
             return f"cell {cell}"
-        return ", ".join(
-            f"{d.name}={d.hierarchy.codes[self.codes[cell, k]]}"
-            for k, d in enumerate(self.dimensions)
-        )
+        return label_of(self.dimensions, self.codes[cell])
 
     def with_pattern(self, hidden: NDArray[np.bool_]) -> Table:
         """Return the table with exactly these cells hidden, the primaries among them.
@@ -263,7 +290,7 @@ class Table:
         keep = np.flatnonzero(self.shown)
         inside = self.matrix[:, np.flatnonzero(self.unshown)]
         rows = np.flatnonzero(np.diff(sparse.csr_array(inside).indptr) == 0)
-        columns = ("value", "weight", "status", "lower", "upper", "lpl", "upl", "spl")
+        columns = ("value", *_COLUMNS)
         maybe = ("frequency", "holdings", "respondent", "contributions")
         return self.replace(
             **{name: getattr(self, name)[keep] for name in columns},
@@ -318,7 +345,7 @@ class Table:
                 expected="at least one cell",
                 hint="check that the file is not empty",
             )
-        for name in ("weight", "status", "lower", "upper", "lpl", "upl", "spl"):
+        for name in _COLUMNS:
             if len(getattr(self, name)) != n:
                 raise TableError(
                     f"{len(getattr(self, name))} entries of {name} for {n} cells",
@@ -344,12 +371,9 @@ class Table:
 
     def _check_numbers(self) -> None:
         def complain(bad: NDArray[np.bool_], what: str, expected: str) -> None:
-            cells = np.flatnonzero(bad)
-            if len(cells):
-                more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-                raise TableError(
-                    f"{what} at {self.label(int(cells[0]))}{more}", expected=expected
-                )
+            if bad.any():
+                where = first_of(bad, self.label)
+                raise TableError(f"{what} at {where}", expected=expected)
 
         complain(
             ~np.isfinite(self.value),
@@ -366,7 +390,7 @@ class Table:
             "an unknown status",
             "s (safe), u (primary), m (secondary) or z (fixed)",
         )
-        for name in ("lpl", "upl", "spl"):
+        for name in LEVELS:
             level = getattr(self, name)
             complain(
                 ~np.isfinite(level) | (level < 0),

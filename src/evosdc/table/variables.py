@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from evosdc.errors import InputError, TableError
+from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.table.codes import listed
 from evosdc.table.hierarchy import Dimension, Hierarchy
 from evosdc.table.parts import linked_parts
@@ -24,14 +24,9 @@ def read_links(
     Names that are declared to be unrelated stand for themselves.
     """
     known = {name for span in spans for name in span}
-    for name, other in links.items():
-        for wanted in (name, other):
-            if wanted not in known and (wanted, other) != (UNRELATED, UNRELATED):
-                raise InputError(
-                    f"--link (link) names {wanted!r}, which no table has",
-                    expected=f"variables of the tables: {', '.join(sorted(known))}",
-                    hint="check the spelling; capitals count",
-                )
+    others = [other for other in links.values() if other != UNRELATED]
+    named = [*links, *others]
+    refuse_unknown(named, sorted(known), "--link (link) names {}, which no table has")
     found: dict[str, str] = {}
     for name in links:
         seen = [name]
@@ -150,10 +145,9 @@ def _own_codes(
     for code in codes:
         if code in other.node_of:
             continue
-        node = tree.parents[tree.node_of[code]]
-        while tree.codes[node] not in other.node_of:
-            node = tree.parents[node]
-        found.setdefault(tree.codes[node], []).append(code)
+        above = (tree.codes[node] for node in tree.line(tree.node_of[code])[1:])
+        common = next(known for known in above if known in other.node_of)
+        found.setdefault(common, []).append(code)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from evosdc.errors import InputError
 from evosdc.io.numbers import rounded
 from evosdc.table.codes import merged_note
 from evosdc.tabulation.fixed import EXACT, Fixed
-from evosdc.tabulation.source import Columns, Records, tidied
+from evosdc.tabulation.source import Columns, OpenRecords, tidied
 
 # Up to so many decimals, sums are kept in units of the last decimal, where they are
 # whole numbers and exact in any order.
@@ -48,6 +48,58 @@ class Facts:
         return Fixed.binary(self.records, self.peaks[measure])
 
 
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Records that were checked, and what is asked of them.
+
+    Attributes
+    ----------
+    n_top
+        How many of the largest contributors of a cell rules look at.
+    asked
+        Codes by which somebody asks for protection; None where no rule looks at them.
+    waived
+        Holdings that consented to be recognised: rules pass them over.
+    largest
+        Whether the table keeps the two that contribute most to each cell.
+    """
+
+    records: OpenRecords
+    columns: Columns
+    facts: Facts
+    n_top: int = 0
+    asked: Sequence[str] | None = None
+    waived: Sequence[str] = ()
+    largest: bool = False
+
+    @property
+    def flags(self) -> list[str]:
+        """Who asks for protection: a column per code."""
+        name = self.columns.request
+        if self.asked is None or name is None:
+            return []
+        dialect = self.records.dialect
+        text = f"trim({dialect.words(name, self.records.columns[name].kind)})"
+        return [
+            f"coalesce({text} = {dialect.literal(code)}, false) AS a{i}"
+            for i, code in enumerate(self.asked)
+        ]
+
+    def selected(self, parts: Mapping[str, str]) -> list[str]:
+        """Return the codes of a record, its numbers and what it asks for."""
+        dialect = self.records.dialect
+        codes = [f"{dialect.name_of(name)} AS {part}" for part, name in parts.items()]
+        return [*codes, *numbers_of(dialect, self.columns), *self.flags]
+
+    def plain(self, parts: Mapping[str, str]) -> list[str]:
+        """Return the codes of a group as the house takes them."""
+        dialect, columns = self.records.dialect, self.records.columns
+        return [
+            f"{dialect.plain(part, columns[name].kind)} AS {part}"
+            for part, name in parts.items()
+        ]
+
+
 def measures_of(columns: Columns) -> dict[str, str]:
     """What is added up, in terms of the numbers x, s, w and c of a record."""
     found = {"value": "x * w"}
@@ -72,7 +124,7 @@ def numbers_of(dialect: Dialect, columns: Columns) -> list[str]:
     return [f"{dialect.number_of(column)} AS {part}" for part, column in named.items()]
 
 
-def check_records(records: Records, columns: Columns) -> Facts:
+def check_records(records: OpenRecords, columns: Columns) -> Facts:
     """Raise an `InputError` for anything that cannot be tabulated."""
     dialect = records.dialect
     # Names of ours, which no column of the records can be mistaken for.
@@ -138,17 +190,14 @@ def _beyond_exact(dialect: Dialect, name: str, number: str, kind: str) -> str:
 
 
 def spellings(
-    records: Records,
-    columns: Columns,
-    facts: Facts,
-    kept: str,
-    parts: Collection[str] | None = None,
+    task: Task, kept: str, parts: Collection[str] | None = None
 ) -> tuple[str, ...]:
     """Say which spellings became one code; refuse codes of odd blanks only.
 
     `kept` is the table of the house with the codes as the records have them, `parts`
     the columns to look at, by default those of the table to make.
     """
+    records, columns, facts = task.records, task.columns, task.facts
     notes: list[str] = []
     looked = [f"d{k}" for k in range(len(columns.by))] if parts is None else parts
     for part, column in columns.codes.items():

@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import InputError
+from evosdc.errors import refuse_unknown
 from evosdc.rules import Group
 from evosdc.table import Dimension, Hierarchy
 
@@ -44,15 +44,12 @@ def find_groups(
 ) -> Groups:
     """Find the groups in one category of the rule's variable, or of any variable."""
     names = [d.name for d in dimensions]
-    if rule.variable and rule.variable not in names:
-        raise InputError(
-            f"a group rule for {rule.variable!r}, which the table is not made by",
-            expected=f"one of {', '.join(names)}",
-            hint="check the name, or write group for all of them",
-        )
+    if rule.variable:
+        what = "a group rule for {}, which the table is not made by"
+        refuse_unknown([rule.variable], names, what)
     cells: dict[Codes, int] = {tuple(c): i for i, c in enumerate(codes.tolist())}
     trees = [d.hierarchy for d in dimensions]
-    below = [_children(tree) for tree in trees]
+    below = [tree.parts for tree in trees]
     full: set[int] = set()
     added: dict[Codes, int] = {}
     possible: set[int] = set()
@@ -89,22 +86,9 @@ def find_groups(
     )
 
 
-def _children(tree: Hierarchy) -> list[list[int]]:
-    below: list[list[int]] = [[] for _ in tree.codes]
-    for node, parent in enumerate(tree.parents):
-        if parent >= 0:
-            below[parent].append(node)
-    return below
-
-
 def _ancestors(trees: Sequence[Hierarchy], leaf: Codes) -> list[Codes]:
     """A cell and all its totals."""
-    lines = []
-    for tree, node in zip(trees, leaf, strict=True):
-        line = [node]
-        while tree.parents[line[-1]] >= 0:
-            line.append(tree.parents[line[-1]])
-        lines.append(line)
+    lines = (tree.line(node) for tree, node in zip(trees, leaf, strict=True))
     return list(product(*lines))
 
 

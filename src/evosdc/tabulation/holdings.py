@@ -11,7 +11,6 @@ Sums are whole numbers of 128 bits (see `evosdc.tabulation.fixed`): exact in any
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -20,73 +19,33 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.databases import Dialect
-from evosdc.table import Dimension, Hierarchy
-from evosdc.table.build import cell_keys
+from evosdc.table import Dimension
+from evosdc.table.index import CellIndex
 from evosdc.table.rounding import significant
-from evosdc.tabulation.check import Facts, numbers_of
-from evosdc.tabulation.inner import DIGITS, request_flags
-from evosdc.tabulation.source import Columns, Records, tidied
+from evosdc.tabulation.check import Facts, Task
+from evosdc.tabulation.identity import DIGITS, Respondents
+from evosdc.tabulation.source import Columns, OpenRecords, tidied
 
 PAIRS = "pairs"
 
 
-@dataclass(frozen=True, eq=False)
-class Holdings:
-    """Holdings behind each cell, in the order of the cells asked for.
-
-    `active` counts those whose contribution to the response is not zero. `lone` is the
-    number of the holding that is alone in a cell, 0 where there are more (holdings that
-    contribute nothing do not count beside one that does), and `names` what the numbers
-    stand for. `target` and `needing` are the largest and
-    the number of those that did not consent, where somebody did. `by` and `amount` are
-    the two that contribute most to the response, and how much; None where nobody asked.
-    """
-
-    count: NDArray[np.int64]
-    active: NDArray[np.int64]
-    total: NDArray[np.float64]
-    top: NDArray[np.float64]
-    asking: NDArray[np.float64] | None
-    lone: NDArray[np.int64]
-    names: dict[int, str]
-    target: NDArray[np.float64] | None
-    needing: NDArray[np.float64] | None
-    by: NDArray[np.int64] | None
-    amount: NDArray[np.float64] | None
-
-
-def pair_records(
-    records: Records,
-    columns: Columns,
-    facts: Facts,
-    request_codes: Sequence[str] | None,
-) -> None:
+def pair_records(task: Task) -> None:
     """Aggregate the records by their codes and holdings, and keep the answer."""
-    dialect = records.dialect
-    parts = columns.codes
-    flags = request_flags(records, columns, request_codes)
-    first = [
-        *(f"{dialect.name_of(name)} AS {part}" for part, name in parts.items()),
-        *numbers_of(dialect, columns),
-        *flags,
-    ]
+    records, columns, facts = task.records, task.columns, task.facts
+    dialect, parts = records.dialect, columns.codes
+    asking = range(len(task.flags))
     wanted = [
-        *(
-            f"{dialect.plain(part, records.columns[name].kind)} AS {part}"
-            for part, name in parts.items()
-        ),
+        *task.plain(parts),
         "count(*) AS n",
         *facts.fixed("total").sums(dialect, "s * w", "s"),
         *_response(columns, facts, dialect),
-        *(f"max(CASE WHEN a{i} THEN 1 ELSE 0 END) AS a{i}" for i in range(len(flags))),
+        *(f"max(CASE WHEN a{i} THEN 1 ELSE 0 END) AS a{i}" for i in asking),
     ]
-    where = ""
-    if columns.weight is not None:
-        where = f" WHERE {dialect.number_of(columns.weight)} > {dialect.constant(0.0)}"
     records.keep(
         PAIRS,
-        f"SELECT {', '.join(wanted)} FROM (SELECT {', '.join(first)} "
-        f"FROM {records.relation} AS t{where}) AS u GROUP BY {', '.join(parts)}",
+        f"SELECT {', '.join(wanted)} FROM (SELECT {', '.join(task.selected(parts))} "
+        f"FROM {records.relation} AS t{columns.where(dialect)}) AS u "
+        f"GROUP BY {', '.join(parts)}",
     )
 
 
@@ -97,52 +56,46 @@ def _response(columns: Columns, facts: Facts, dialect: Dialect) -> list[str]:
     return facts.fixed("value").sums(dialect, "x * w", "x")
 
 
-def names_of(records: Records) -> set[str]:
+def names_of(records: OpenRecords) -> set[str]:
     """Return the holdings of the records."""
     found = records.house.sql(f"SELECT DISTINCT {tidied('h')} FROM {PAIRS}").fetchall()
     return {name for (name,) in found}
 
 
 def holdings_of(
-    records: Records,
-    columns: Columns,
-    facts: Facts,
-    dimensions: Sequence[Dimension],
-    codes: NDArray[np.int32],
-    n_top: int,
-    request_codes: Sequence[str] | None,
-    waived: Sequence[str] = (),
-    *,
-    largest: bool = False,
-) -> Holdings:
-    """Find number, total and largest of the holdings of each cell.
+    task: Task, dimensions: Sequence[Dimension], codes: NDArray[np.int32]
+) -> tuple[dict[str, Any], Respondents]:
+    """Find number, total and largest of the holdings of each cell, and who they are.
+
+    The numbers are those of `evosdc.rules.Contributors`.
 
     A holding counts as one contributor with the weighted sum of its records (tau-Argus
-    does not allow holdings and weights together), and asks when any of them asks. Those
-    in `waived` consented to be recognised.
+    does not allow holdings and weights together), and asks when any of them asks.
     """
-    connection, fixed = records.house, facts.fixed("total")
+    connection, facts = task.records.house, task.facts
+    fixed, waived = facts.fixed("total"), task.waived
+    n_top, asks = task.n_top, list(task.asked or ())
     _load_trees(connection, dimensions)
-    asks = [] if request_codes is None else list(request_codes)
-    _sum_records(connection, columns, facts, len(asks), waived)
-    sizes = [len(d.hierarchy) for d in dimensions]
-    keys = cell_keys(sizes, codes)
-    order = np.argsort(keys, kind="stable")
+    _sum_records(task, len(asks))
+    index = CellIndex.of(dimensions, codes)
     names = connection.sql("SELECT count(*) + 1 FROM names").fetchall()[0][0]
-    found = np.zeros((len(codes), 6 + n_top + len(asks) + 4 * largest))
+    found = np.zeros((len(codes), 6 + n_top + len(asks) + 4 * task.largest))
     for depths in product(
         *(range(int(d.hierarchy.depth.max()) + 1) for d in dimensions)
     ):
-        query = _at_depths(depths, sizes, names, n_top, len(asks), largest=largest)
+        query = _at_depths(
+            depths, index.sizes, names, n_top, len(asks), largest=task.largest
+        )
         cell, *measured = connection.sql(query).to_arrow_table().columns
-        place = order[np.searchsorted(keys[order], cell.to_numpy())]
-        found[place] = np.column_stack([column.to_numpy() for column in measured])
+        found[index.at(cell.to_numpy())] = np.column_stack(
+            [column.to_numpy() for column in measured]
+        )
     measures = significant(found[:, 4:] * fixed.unit, DIGITS)
     lone = found[:, 2].astype(np.int64)
     by, amount = None, None
     seen = lone
-    if largest:
-        response = fixed if columns.shadow is None else facts.fixed("value")
+    if task.largest:
+        response = fixed if task.columns.shadow is None else facts.fixed("value")
         by = found[:, -2:].astype(np.int64)
         amount = significant(found[:, -4:-2] * response.unit, DIGITS)
         seen = np.append(lone, by)
@@ -150,52 +103,46 @@ def holdings_of(
     named = connection.sql(
         f"SELECT id, h FROM names WHERE id IN ({wanted or 'NULL'})"
     ).fetchall()
-    return Holdings(
-        count=found[:, 0].astype(np.int64),
-        active=found[:, 1].astype(np.int64),
-        total=measures[:, 1],
-        top=measures[:, 2 : 2 + n_top],
-        asking=measures[:, 2 + n_top :][:, : len(asks)] if asks else None,
-        lone=lone,
-        names=dict(named),
-        target=measures[:, 0] if waived else None,
-        needing=found[:, 3] if waived else None,
-        by=by,
-        amount=amount,
-    )
+    active = found[:, 1].astype(np.int64)
+    contributors = {
+        "total": measures[:, 1],
+        "largest": measures[:, 2 : 2 + n_top],
+        "holdings": found[:, 0].astype(np.int64),
+        "active_holdings": active,
+        "asking": measures[:, 2 + n_top :][:, : len(asks)] if asks else None,
+        "target": measures[:, 0] if waived else None,
+        "needing": found[:, 3] if waived else None,
+    }
+    return contributors, Respondents(lone, active, by, amount, dict(named))
 
 
 def _load_trees(connection: Any, dimensions: Sequence[Dimension]) -> None:
     """Make a table a dimension: each code, its node, and its node at every depth."""
     for k, dimension in enumerate(dimensions):
         tree = dimension.hierarchy
+        # From the total down.
+        lines = [tree.line(node)[::-1] for node in range(len(tree))]
         columns = {
             "code": pa.array(tree.codes, pa.string()),
             "node": pa.array(range(len(tree)), pa.int32()),
         }
         for level in range(int(tree.depth.max()) + 1):
-            at = [_node_at(tree, node, level) for node in range(len(tree))]
+            at = [line[level] if level < len(line) else None for line in lines]
             columns[f"n{level}"] = pa.array(at, pa.int32())
         connection.register(f"given{k}", pa.table(columns))
-        connection.execute(f"CREATE TEMP TABLE tree{k} AS SELECT * FROM given{k}")
+        connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE tree{k} AS SELECT * FROM given{k}"
+        )
         connection.unregister(f"given{k}")
 
 
-def _node_at(tree: Hierarchy, node: int, level: int) -> int | None:
-    if tree.depth[node] < level:
-        return None
-    while tree.depth[node] > level:
-        node = tree.parents[node]
-    return node
-
-
-def _sum_records(
-    connection: Any, columns: Columns, facts: Facts, n_asks: int, waived: Sequence[str]
-) -> None:
+def _sum_records(task: Task, n_asks: int) -> None:
     """Number codes and holdings: numbers group much faster."""
-    connection.register("consent", pa.table({"h": pa.array(waived, pa.string())}))
+    connection, columns, facts = task.records.house, task.columns, task.facts
+    consent = pa.array(task.waived, pa.string())
+    connection.register("consent", pa.table({"h": consent}))
     connection.execute(
-        "CREATE TEMP TABLE names AS SELECT h, "
+        "CREATE OR REPLACE TEMP TABLE names AS SELECT h, "
         "(row_number() OVER (ORDER BY h))::INTEGER AS id, "
         "h IN (SELECT h FROM consent) AS waived "
         f"FROM (SELECT DISTINCT {tidied('h')} AS h FROM {PAIRS})"
@@ -216,8 +163,9 @@ def _sum_records(
         *(f"max(a{i}) > 0 AS a{i}" for i in range(n_asks)),
     ]
     connection.execute(
-        f"CREATE TEMP TABLE held AS SELECT {', '.join(keys + sums)} FROM {PAIRS} AS p "
-        f"{' '.join(joins)} JOIN names ON {tidied('p.h')} = names.h GROUP BY ALL"
+        f"CREATE OR REPLACE TEMP TABLE held AS SELECT {', '.join(keys + sums)} "
+        f"FROM {PAIRS} AS p {' '.join(joins)} "
+        f"JOIN names ON {tidied('p.h')} = names.h GROUP BY ALL"
     )
 
 

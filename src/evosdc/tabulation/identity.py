@@ -10,19 +10,27 @@ gives the same: 5 is 5 in every type of number, and text is text.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.databases import Column, Dialect
 from evosdc.databases.kinds import FRACTION, TRUTH, WHOLE
-from evosdc.tabulation.source import Records
+from evosdc.table import Contributions
+from evosdc.table.rounding import significant
+
+if TYPE_CHECKING:
+    from evosdc.tabulation.source import OpenRecords
 
 _DIGITS = 16
+# Digits of a sum that do not depend on the order of adding.
+DIGITS = 14
+# What the two numbers of a record are called.
+HASHES = ("h0", "h1")
 # A prime, and two multipliers below it: products stay below 2**63.
 PRIME = 2**31 - 1
 _MULTIPLIERS = (1_403_630_843, 1_785_979_561)
@@ -38,15 +46,24 @@ def column_numbers(dialect: Dialect, columns: Mapping[str, Column]) -> list[str]
     ]
 
 
-def record_numbers(columns: int) -> list[str]:
-    """Return the two numbers of a record, h0 and h1, from those of its columns."""
+def record_numbers(columns: int, names: Sequence[str] = HASHES) -> list[str]:
+    """Return the two numbers of a record, from those of its columns."""
     found: list[str] = []
-    for i, multiplier in enumerate(_MULTIPLIERS):
+    for name, multiplier in zip(names, _MULTIPLIERS, strict=True):
         number = f"CAST({columns} AS BIGINT)"
         for k in range(columns):
             number = f"(({number} * {multiplier} + v{k}) % {PRIME})"
-        found.append(f"{number} AS h{i}")
+        found.append(f"{number} AS {name}")
     return found
+
+
+def hashing(records: OpenRecords) -> tuple[list[str], list[str]]:
+    """Return what to select from records, and from that, for the hashes of each."""
+    if records.hashed:
+        both = list(zip(records.hashed, HASHES, strict=True))
+        return [f"{a} AS v{b}" for a, b in both], [f"v{b} AS {b}" for _, b in both]
+    columns = records.columns
+    return column_numbers(records.dialect, columns), record_numbers(len(columns))
 
 
 def _number(dialect: Dialect, name: str, kind: str) -> str:
@@ -73,6 +90,31 @@ def _positive(number: str) -> str:
     return f"(({number} + {PRIME}) % {PRIME})"
 
 
+@dataclass(frozen=True, eq=False)
+class Respondents:
+    """Who stands behind each cell, as numbers of records or of holdings.
+
+    Attributes
+    ----------
+    lone
+        Who is alone in a cell, 0 where there are more; whoever contributes nothing does
+        not count beside one that does.
+    active
+        How many have a contribution that is not zero.
+    by, amount
+        The two that contribute most to the response, and how much; None where nobody
+        asked.
+    names
+        What the numbers stand for; None for records, which have no name.
+    """
+
+    lone: NDArray[np.int64]
+    active: NDArray[np.int64]
+    by: NDArray[np.int64] | None
+    amount: NDArray[np.float64] | None
+    names: Mapping[int, str] | None = None
+
+
 @dataclass(frozen=True)
 class Identity:
     """The key of a set of records, and a fingerprint that does not give it away.
@@ -85,11 +127,10 @@ class Identity:
     repeated: int = 0
 
     @classmethod
-    def of(cls, records: Records) -> Identity:
+    def of(cls, records: OpenRecords) -> Identity:
         """Look at all records once, in any order."""
-        dialect, columns = records.dialect, records.columns
-        numbers = ", ".join(column_numbers(dialect, columns))
-        hashes = ", ".join(record_numbers(len(columns)))
+        dialect = records.dialect
+        numbers, hashes = (", ".join(parts) for parts in hashing(records))
         text = dialect.text
         found = records.first(
             f"SELECT CAST(sum(n) AS {text}) AS n, CAST(sum(h0 * n) AS {text}) AS a, "
@@ -114,6 +155,34 @@ class Identity:
             f"{self.repeated:,} of {records:,} records agree with another one in every "
             "column: check that none is in the file twice",
         )
+
+    def contributions(
+        self,
+        found: Respondents,
+        negative: NDArray[np.bool_],
+        unit: float | None,
+        extra: int,
+    ) -> Contributions | None:
+        """Return what a table keeps of them, with so many empty cells at the end.
+
+        Parameters
+        ----------
+        negative
+            Cells to which somebody contributes less than nothing, so that one
+            contribution bounds nothing.
+        unit
+            Contributions are multiples of ``1 / unit``, where that is not None.
+        """
+        if found.by is None or found.amount is None:
+            return None
+        if unit is None:
+            amount = significant(found.amount, DIGITS)
+        else:
+            amount = np.rint(found.amount * unit) / unit
+        who = self.hashes(np.where(amount > 0, found.by, 0).ravel(), found.names)
+        amount = np.where(negative[:, None], 0.0, amount)
+        listed = Contributions(found.active, who.reshape(amount.shape), amount)
+        return listed.padded(extra)
 
     def hashes(
         self, numbers: NDArray[Any], names: Mapping[int, str] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,13 @@ from evosdc.databases import Dialect
 from evosdc.errors import InputError
 from evosdc.table import Dimension, Hierarchy
 from evosdc.table.codes import is_total_word, tidy_code
+from evosdc.table.index import nodes_of
 from evosdc.table.rounding import significant
-from evosdc.tabulation.check import Facts, measures_of, numbers_of
-from evosdc.tabulation.identity import PRIME, column_numbers, record_numbers
-from evosdc.tabulation.source import Columns, Records, tidied
+from evosdc.tabulation.check import Facts, Task, measures_of
+from evosdc.tabulation.identity import DIGITS, HASHES, PRIME, hashing
+from evosdc.tabulation.source import Columns, tidied
 
 GROUPS = "groups"
-
-# Digits of a sum that do not depend on the order of adding.
-DIGITS = 14
 
 # A record as one number, from those that it is hashed to.
 _RECORD = f"h0 * {PRIME} + h1 + 1"
@@ -71,56 +69,38 @@ class Cells:
     by: NDArray[np.int64] | None = None
 
 
-def group_records(
-    records: Records,
-    columns: Columns,
-    facts: Facts,
-    n_top: int,
-    request_codes: Sequence[str] | None,
-    *,
-    identify: bool,
-    largest: bool,
-) -> None:
+def group_records(task: Task) -> None:
     """Aggregate the records by their codes as they are written, and keep the answer.
 
-    With `identify` the record that is alone in a group is told, with `largest` the two
-    that contribute most to the response as well.
+    Where contributors are records, that which is alone in a group is told, and the
+    largest. Where they are holdings, see `evosdc.tabulation.holdings`.
 
     DuckDB's ``max(x, n)`` keeps the n largest of each group on the way: measured on ten
     million records it costs a fifth more than the sums alone, in the same memory. Other
     engines number the records of each group from the largest down.
     """
-    dialect = records.dialect
-    keys = [f"d{k}" for k in range(len(columns.by))]
-    kinds = [records.columns[name].kind for name in columns.by]
-    first = [
-        *(
-            f"{dialect.name_of(n)} AS {k}"
-            for k, n in zip(keys, columns.by, strict=True)
-        ),
-        *numbers_of(dialect, columns),
-        *request_flags(records, columns, request_codes),
-    ]
+    records, columns, facts = task.records, task.columns, task.facts
+    if columns.holding is not None:
+        task = replace(task, n_top=0, asked=None, largest=False)
+    identify, dialect = columns.holding is None, records.dialect
+    codes = {f"d{k}": name for k, name in enumerate(columns.by)}
+    keys, asked = list(codes), task.asked or ()
+    first = task.selected(codes)
     second = [*keys, "x", "s", "w"]
     second += ["c"] if columns.cost is not None else []
-    second += [f"a{i}" for i in range(len(request_codes or ()))]
+    second += [f"a{i}" for i in range(len(asked))]
     active = is_active(dialect)
-    wanted = [
-        *(
-            f"{dialect.plain(k, kind)} AS {k}"
-            for k, kind in zip(keys, kinds, strict=True)
-        ),
-        "count(*) AS n",
-        f"{count_active(dialect, columns)} AS nz",
-    ]
+    wanted = task.plain(codes)
+    wanted += ["count(*) AS n", f"{count_active(dialect, columns)} AS nz"]
     if identify:
-        first += column_numbers(dialect, records.columns)
-        second += record_numbers(len(records.columns))
+        numbers, hashes = hashing(records)
+        first += numbers
+        second += hashes
         wanted += [
             f"CASE WHEN {count_active(dialect, columns)} = 1 THEN "
             f"min(CASE WHEN {active} THEN {h} END) "
             f"WHEN count(*) = 1 THEN min({h}) END AS {h}"
-            for h in ("h0", "h1")
+            for h in HASHES
         ]
     for name, expression in measures_of(columns).items():
         fixed = facts.fixed(name)
@@ -134,26 +114,23 @@ def group_records(
             absolute = {"value": "size", "total": "total"}[name]
             wanted += fixed.sums(dialect, f"abs({expression})", absolute)
     weighted = columns.weight is not None
-    wanted += _largest(_TOP[: 1 + weighted], n_top, dialect, "place")
-    wanted += _largest(_CONTRIBUTION, 2 * largest, dialect, "nth")
-    for i in range(len(request_codes or ())):
+    wanted += _largest(_TOP[: 1 + weighted], task.n_top, dialect, "place")
+    wanted += _largest(_CONTRIBUTION, 2 * task.largest, dialect, "nth")
+    for i in range(len(asked)):
         zero = dialect.constant(0.0)
         wanted.append(
             f"coalesce(max(CASE WHEN a{i} THEN abs(s) END), {zero}) AS ask{i}"
         )
-    if n_top and not dialect.largest:
+    if task.n_top and not dialect.largest:
         order = "abs(s) DESC, w DESC" if weighted else "abs(s) DESC"
         within = f"PARTITION BY {', '.join(keys)} ORDER BY {order}"
         second.append(f"row_number() OVER ({within}) AS place")
-    where = ""
-    if weighted:
-        where = f" WHERE {dialect.number_of(columns.weight)} > {dialect.constant(0.0)}"
     fence = dialect.fence if identify else ""
     query = (
         f"SELECT {', '.join(second)} FROM (SELECT {', '.join(first)} "
-        f"FROM {records.relation} AS t{where}{fence}) AS u"
+        f"FROM {records.relation} AS t{columns.where(dialect)}{fence}) AS u"
     )
-    if largest and not dialect.largest:
+    if task.largest and not dialect.largest:
         order = ", ".join(f"{number} DESC" for _, number in _CONTRIBUTION)
         within = f"PARTITION BY {', '.join(keys)} ORDER BY {order}"
         query = f"SELECT r.*, row_number() OVER ({within}) AS nth FROM ({query}) AS r"
@@ -163,8 +140,9 @@ def group_records(
     )
 
 
-def inner_cells(records: Records, columns: Columns, facts: Facts) -> pa.Table:
+def inner_cells(task: Task) -> pa.Table:
     """Return the finest cells: groups by tidy codes, with their sums put together."""
+    records, columns, facts = task.records, task.columns, task.facts
     keys = [f"d{k}" for k in range(len(columns.by))]
     house = records.house
     names = [row[0] for row in house.sql(f"DESCRIBE {GROUPS}").fetchall()]
@@ -174,7 +152,9 @@ def inner_cells(records: Records, columns: Columns, facts: Facts) -> pa.Table:
     )
     listed = ", ".join(keys)
     others = ", ".join(name for name in names if name not in keys)
-    house.execute(f"CREATE TEMP VIEW tidy AS SELECT {codes}, {others} FROM {GROUPS}")
+    house.execute(
+        f"CREATE OR REPLACE TEMP VIEW tidy AS SELECT {codes}, {others} FROM {GROUPS}"
+    )
     many, distinct = house.sql(
         f"SELECT count(*), count(DISTINCT ({listed},)) FROM tidy"
     ).fetchall()[0]
@@ -204,7 +184,7 @@ def _merged(names: Sequence[str], keys: Sequence[str]) -> str:
     for name in names:
         if name in keys or name.startswith(_LISTS):
             continue
-        if name in ("h0", "h1"):
+        if name in HASHES:
             # Beside a record that contributes, those that contribute nothing are none.
             one = f"max(CASE WHEN nz = 1 THEN {name} END)"
             sums.append(f"CASE WHEN sum(nz) = 1 THEN {one} ELSE max({name}) END {name}")
@@ -237,21 +217,6 @@ def count_active(dialect: Dialect, columns: Columns) -> str:
     if columns.value is None:
         return "count(*)"
     return f"count(CASE WHEN {is_active(dialect)} THEN 1 END)"
-
-
-def request_flags(
-    records: Records, columns: Columns, request_codes: Sequence[str] | None
-) -> list[str]:
-    """Return who asks for protection, a column per code."""
-    if request_codes is None or columns.request is None:
-        return []
-    dialect = records.dialect
-    kind = records.columns[columns.request].kind
-    text = f"trim({dialect.words(columns.request, kind)})"
-    return [
-        f"coalesce({text} = {dialect.literal(code)}, false) AS a{i}"
-        for i, code in enumerate(request_codes)
-    ]
 
 
 def dimensions_of(
@@ -393,8 +358,8 @@ def _flat(
 
 def _nodes(
     name: str, words: list[str], counts: NDArray[np.float64], tree: Hierarchy
-) -> NDArray[np.int32]:
-    nodes = np.array([tree.node_of.get(word, -1) for word in words], dtype=np.int32)
+) -> NDArray[np.int64]:
+    nodes = nodes_of(tree, words)
     unknown = np.flatnonzero(nodes < 0)
     if len(unknown):
         raise InputError(

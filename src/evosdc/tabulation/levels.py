@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.table import TOTAL, Hierarchy
-from evosdc.tabulation.source import Columns, Records, open_records, tidied
+from evosdc.tabulation.source import Columns, OpenRecords, open_records, tidied
 
 
 def hierarchy_from_columns(
@@ -27,8 +26,9 @@ def hierarchy_from_columns(
     division and group; their combinations are the tree. `digits` is that of
     `evosdc.tabulation.tabulate`.
     """
-    with open_levels(source, columns, digits=digits) as levels:
-        return levels.tree(columns, total)
+    wanted = Columns(tuple(dict.fromkeys(columns)), None)
+    with open_records(source, wanted) as records:
+        return Levels(records, digits or {}, None).tree(columns, total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Pair:
 class Levels:
     """Columns of open records that may be levels of each other."""
 
-    records: Records
+    records: OpenRecords
     digits: Mapping[str, int]
     weight: str | None
     pairs: dict[tuple[str, str], Pair] = field(default_factory=dict)
@@ -100,16 +100,12 @@ class Levels:
             f"{dialect.words(name, records.columns[name].kind)} AS {key}"
             for key, name in zip(keys, columns, strict=True)
         )
-        where = ""
-        if counted and self.weight is not None:
-            number = dialect.number_of(self.weight)
-            where = f" WHERE {number} > {dialect.constant(0.0)}"
+        weighted = Columns((), None, weight=self.weight if counted else None)
         listed = ", ".join(keys)
-        records.house.execute("DROP TABLE IF EXISTS levels")
         records.keep(
             "levels",
             f"SELECT {listed}, count(*) AS n FROM (SELECT {words} FROM "
-            f"{records.relation} AS t{where}) AS u GROUP BY {listed}",
+            f"{records.relation} AS t{weighted.where(dialect)}) AS u GROUP BY {listed}",
         )
         codes = ", ".join(
             f"coalesce({tidied(key, self.digits.get(name))}, '') AS {key}"
@@ -120,18 +116,3 @@ class Levels:
             f"levels) GROUP BY {listed} ORDER BY {listed}"
         ).fetchall()
         return found
-
-
-@contextmanager
-def open_levels(
-    source: Any,
-    columns: Sequence[str],
-    *,
-    digits: Mapping[str, int] | None = None,
-    weight: str | None = None,
-    **limits: Any,
-) -> Iterator[Levels]:
-    """Open records to compare some of their columns."""
-    wanted = Columns(tuple(dict.fromkeys(columns)), None, weight=weight)
-    with open_records(source, wanted, **limits) as records:
-        yield Levels(records, digits or {}, weight)

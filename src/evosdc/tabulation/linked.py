@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from evosdc.databases import as_database
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.rules import Group, Rule, rule_text
-from evosdc.table import TOTAL, Table
+from evosdc.table import TOTAL, Hierarchy, Table
 from evosdc.table.knowledge import read_bounds, with_bounds
 from evosdc.table.link import LinkedTables, link_tables
 from evosdc.table.origin import Axis
 from evosdc.table.parts import cells_of_spans, in_a_ring, splits
 from evosdc.table.status import SECONDARY
-from evosdc.tabulation.microdata import tabulate
-from evosdc.tabulation.related import Trees, Variables, find_variables
+from evosdc.tabulation.levels import Levels
+from evosdc.tabulation.microdata import columns_for, tabulate
+from evosdc.tabulation.related import Trees, Variables, columns_of, find_variables
+from evosdc.tabulation.source import OpenRecords, open_records
 
 
 def tabulate_linked(
@@ -55,41 +54,27 @@ def tabulate_linked(
         Those of `evosdc.tabulation.tabulate`, the same for all tables.
     """
     options["flat"] = flat
-    strange = sorted(set(flat) - {name for span in spans for name in span})
-    if strange:
-        raise InputError(
-            f"--flat (flat) names {strange[0]!r}, which no table is made by",
-            expected="variables of the tables",
-            hint="check the spelling",
-        )
     trees, widths = dict(hierarchies or {}), dict(digits or {})
-    levels = {c for t in trees.values() if isinstance(t, (list, tuple)) for c in t}
+    coarse = {c for t in trees.values() if isinstance(t, (list, tuple)) for c in t}
     known = dict.fromkeys(name for span in spans for name in span)
-    for name in (*trees, *widths):
-        if name not in known and not (name in widths and name in levels):
-            raise InputError(
-                f"a hierarchy or digits for {name!r}, which no table is made by",
-                expected=f"some of {', '.join(known)}",
-                hint="add the variable to a table, or leave it out",
-            )
-    if isinstance(source, pa.RecordBatchReader) and (levels or len(spans) > 1):
-        # A stream can be read once only, and every table reads the records.
-        source = source.read_all()
+    for what, named in (
+        ("--flat (flat)", flat),
+        ("a hierarchy", trees),
+        ("digits", [name for name in widths if name not in coarse]),
+    ):
+        refuse_unknown(named, known, f"{what} for {{}}, which no table is made by")
     rules = list(options.pop("rules", ()))
     _refuse_groups(rules, list(known))
-    database = as_database(source)
-    # All tables see the same state of the records.
-    with nullcontext(source) if database is None else database as records:
-        variables = find_variables(
-            records,
-            spans,
-            trees,
-            link or {},
-            total=options.get("total", TOTAL),
-            digits=widths,
-            weight=options.get("weight"),
-            **{k: options[k] for k in ("memory_limit", "threads") if k in options},
-        )
+    for name, tree in trees.items():
+        if not isinstance(tree, Hierarchy):
+            known |= dict.fromkeys(columns_of(name, tree))
+    columns = columns_for(list(known), value, **options)
+    limits = {k: options[k] for k in ("memory_limit", "threads") if k in options}
+    # Read once: all tables see the same state of the records.
+    with open_records(source, columns, **limits) as records:
+        total = options.get("total", TOTAL)
+        levels = Levels(records, widths, options.get("weight"))
+        variables = find_variables(levels, spans, trees, link or {}, total)
         made = _Tables(records, value, variables, trees, widths, rules, options)
         if len(spans) == 1:
             table = made.tabulate(spans[0])
@@ -101,7 +86,7 @@ def tabulate_linked(
 class _Tables:
     """Everything that tables of the same records have in common."""
 
-    source: Any
+    records: OpenRecords
     value: str | None
     variables: Variables
     declared: Trees
@@ -113,7 +98,7 @@ class _Tables:
         """Make the table by some columns."""
         trees = self.variables.trees
         return tabulate(
-            self.source,
+            self.records,
             by,
             self.value,
             # Codes of columns without a hierarchy are looked at for totals.

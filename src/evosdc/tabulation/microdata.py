@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.rules import (
     Contributors,
     Group,
@@ -19,23 +19,24 @@ from evosdc.rules import (
     rest_limit,
     rule_text,
 )
-from evosdc.table import TOTAL, Contributions, Dimension, Hierarchy, Origin, Table
+from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
+from evosdc.table.codes import look_alikes
+from evosdc.table.hidden_totals import refuse_totals_in_records
 from evosdc.table.knowledge import read_bounds, with_bounds, with_whole_numbers
 from evosdc.table.origin import AUTO, Axis, Dominated
 from evosdc.table.parts import cells_of_spans
 from evosdc.table.rounding import ROUNDING, significant
 from evosdc.table.status import PRIMARY, SAFE
 from evosdc.tabulation import inner
-from evosdc.tabulation.check import Facts, check_records, spellings
+from evosdc.tabulation.check import Task, check_records, spellings
 from evosdc.tabulation.groups import find_groups
 from evosdc.tabulation.holdings import PAIRS, holdings_of, names_of, pair_records
-from evosdc.tabulation.identity import Identity
-from evosdc.tabulation.mixed import code_notes, refuse_mixed
+from evosdc.tabulation.identity import Identity, Respondents
 from evosdc.tabulation.rollup import roll_up
 from evosdc.tabulation.source import (
     Columns,
-    Records,
+    OpenRecords,
     open_records,
     refuse_digits,
     refuse_overlap,
@@ -132,15 +133,15 @@ def tabulate(
     read_bounds(bounds)
     _check_options(by, trees, rules, request, value)
     _check_consent(holding, waiver)
-    columns = Columns(
-        by=tuple(by),
-        value=value,
-        shadow=None if shadow == value else shadow,
+    columns = columns_for(
+        by,
+        value,
+        shadow=shadow,
         weight=weight,
         holding=holding,
         request=request,
-        cost=None if cost in _COSTS else cost,
-        digits=digits or {},
+        cost=cost,
+        digits=digits,
     )
     asked = _request_codes(rules)
     with open_records(source, columns, memory_limit, threads) as records:
@@ -148,21 +149,13 @@ def tabulate(
         # The largest is looked at in any case: does it dominate the cell?
         n_top = max((rule.needs for rule in rules), default=0)
         n_top = max(n_top, int(value is not None or holding is not None))
-        plain = holding is None
-        inner.group_records(
-            records,
-            columns,
-            facts,
-            n_top if plain else 0,
-            asked if plain else None,
-            identify=plain,
-            largest=plain and contributions,
-        )
-        notes = spellings(records, columns, facts, inner.GROUPS)
-        if not plain:
-            pair_records(records, columns, facts, asked)
-            notes += spellings(records, columns, facts, PAIRS, parts=["h"])
-        rows = inner.inner_cells(records, columns, facts)
+        task = Task(records, columns, facts, n_top, asked, waiver, contributions)
+        inner.group_records(task)
+        notes = spellings(task, inner.GROUPS)
+        if holding is not None:
+            pair_records(task)
+            notes += spellings(task, PAIRS, parts=["h"])
+        rows = inner.inner_cells(task)
         if not len(rows):
             raise InputError(
                 f"column {weight!r} is 0 in all {facts.records} records",
@@ -170,25 +163,18 @@ def tabulate(
                 hint="check the column",
             )
         dimensions, codes = inner.dimensions_of(rows, by, trees, total, flat)
-        notes += code_notes(dimensions, codes)
+        for k, d in enumerate(dimensions):
+            used = np.unique(codes[:, k]).tolist()
+            notes += tuple(look_alikes(d.name, [d.hierarchy.codes[n] for n in used]))
         if value is not None:
             loose = [d.name for d in dimensions if d.name not in {*trees, *flat}]
-            refuse_mixed(dimensions, codes, rows.column("value").to_numpy(), loose)
+            sums = rows.column("value").to_numpy().astype(np.float64)
+            refuse_totals_in_records(dimensions, codes, sums, loose)
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
         identity = Identity.of(records)
         notes += identity.notes(facts.records)
         _refuse_strangers(records, waiver)
-        contributors, found = _contributors(
-            cells,
-            facts,
-            columns,
-            records,
-            dimensions,
-            n_top,
-            asked,
-            waiver,
-            largest=contributions,
-        )
+        contributors, found = _contributors(task, cells, dimensions)
     counts = columns.value is None and columns.weight is None
     contributors = replace(
         contributors, floor=_floor(contributors, counts) if floor is None else floor
@@ -201,8 +187,10 @@ def tabulate(
     )
     extra = len(table) - len(cells.codes)
     table = table.replace(
-        respondent=np.append(identity.hashes(found.alone, found.names), [""] * extra),
-        contributions=found.contributions(identity, contributors, facts.unit, extra),
+        respondent=np.append(identity.hashes(found.lone, found.names), [""] * extra),
+        contributions=identity.contributions(
+            found, _has_negative(contributors), facts.unit, extra
+        ),
         origin=replace(
             table.origin,
             floor=contributors.floor,
@@ -216,56 +204,36 @@ def tabulate(
     return with_whole_numbers(table, whole_numbers)
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """Who is alone in each cell, and who contributes most, as numbers with names.
-
-    `by` and `amount` are None where nobody asked. `active` counts the contributors
-    whose contribution is not zero.
-    """
-
-    alone: NDArray[np.int64]
-    names: Mapping[int, str] | None
-    active: NDArray[np.int64]
-    by: NDArray[np.int64] | None
-    amount: NDArray[np.float64] | None
-
-    def contributions(
-        self,
-        identity: Identity,
-        contributors: Contributors,
-        unit: float | None,
-        extra: int,
-    ) -> Contributions | None:
-        """Return what a table keeps of them, with so many empty cells at the end."""
-        if self.by is None or self.amount is None:
-            return None
-        amount = self.amount
-        if unit is None:
-            amount = significant(amount, inner.DIGITS)
-        else:
-            amount = np.rint(amount * unit) / unit
-        who = identity.hashes(np.where(amount > 0, self.by, 0).ravel(), self.names)
-        # Where contributions may be negative, one of them bounds nothing.
-        amount = np.where(_has_negative(contributors)[:, None], 0.0, amount)
-        found = Contributions(self.active, who.reshape(amount.shape), amount)
-        return found.padded(extra)
+def columns_for(
+    by: Sequence[str],
+    value: str | None,
+    *,
+    shadow: str | None = None,
+    weight: str | None = None,
+    holding: str | None = None,
+    request: str | None = None,
+    cost: str | None = None,
+    digits: Mapping[str, int] | None = None,
+    **_: Any,
+) -> Columns:
+    """Return the columns that options of `tabulate` ask for; others play no part."""
+    return Columns(
+        by=tuple(by),
+        value=value,
+        shadow=None if shadow == value else shadow,
+        weight=weight,
+        holding=holding,
+        request=request,
+        cost=None if cost in _COSTS else cost,
+        digits=digits or {},
+    )
 
 
 def _contributors(
-    cells: inner.Cells,
-    facts: Facts,
-    columns: Columns,
-    records: Records,
-    dimensions: tuple[Dimension, ...],
-    n_top: int,
-    asked: Sequence[str] | None,
-    waiver: Sequence[str],
-    *,
-    largest: bool,
-) -> tuple[Contributors, _Found]:
+    task: Task, cells: inner.Cells, dimensions: tuple[Dimension, ...]
+) -> tuple[Contributors, Respondents]:
     """Return what rules look at, and who stands behind each cell."""
-    unit = facts.unit or 1.0
+    unit, columns = task.facts.unit or 1.0, task.columns
     size = cells.sums[:, inner.SIZE] / unit
     shared: dict[str, Any] = {
         "value": cells.sums[:, inner.VALUE] / unit,
@@ -275,30 +243,8 @@ def _contributors(
         "shadow": columns.shadow is not None,
     }
     if columns.holding is not None:
-        found = holdings_of(
-            records,
-            columns,
-            facts,
-            dimensions,
-            cells.codes,
-            n_top,
-            asked,
-            waiver,
-            largest=largest,
-        )
-        contributors = Contributors(
-            **shared,
-            total=found.total,
-            largest=found.top,
-            holdings=found.count,
-            active_holdings=found.active,
-            asking=found.asking,
-            target=found.target,
-            needing=found.needing,
-        )
-        return contributors, _Found(
-            found.lone, found.names, found.active, found.by, found.amount
-        )
+        measured, found = holdings_of(task, dimensions, cells.codes)
+        return Contributors(**shared, **measured), found
     contributors = Contributors(
         **shared,
         total=size if columns.shadow is None else cells.sums[:, inner.TOTAL],
@@ -307,7 +253,7 @@ def _contributors(
         asking=cells.asking,
     )
     active = cells.sums[:, inner.ACTIVE].astype(np.int64)
-    return contributors, _Found(cells.who, None, active, cells.by, cells.amount)
+    return contributors, Respondents(cells.who, active, cells.by, cells.amount)
 
 
 def _has_negative(contributors: Contributors) -> NDArray[np.bool_]:
@@ -409,7 +355,7 @@ def _table(
     )
 
 
-def _refuse_strangers(records: Records, waiver: Sequence[str]) -> None:
+def _refuse_strangers(records: OpenRecords, waiver: Sequence[str]) -> None:
     """Refuse consent of somebody who is not in the records: a name may be misspelt."""
     if not waiver:
         return
@@ -440,13 +386,7 @@ def _check_options(
     request: str | None,
     value: str | None,
 ) -> None:
-    strange = sorted(set(trees) - set(by))
-    if strange:
-        raise InputError(
-            f"a hierarchy for {', '.join(strange)}, which the table is not made by",
-            expected=f"hierarchies for {', '.join(by)}",
-            hint="add the variable to the table, or leave the hierarchy out",
-        )
+    refuse_unknown(trees, by, "a hierarchy for {}, which the table is not made by")
     if request is None and _request_codes(rules) is not None:
         raise InputError(
             "a request rule without a request column",

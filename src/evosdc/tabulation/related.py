@@ -22,7 +22,7 @@ from evosdc.errors import InputError
 from evosdc.table import Hierarchy
 from evosdc.table.origin import Axis
 from evosdc.table.variables import UNRELATED, link_hint, read_links, refuse_twice
-from evosdc.tabulation.levels import Levels, Pair, open_levels
+from evosdc.tabulation.levels import Levels, Pair
 
 Trees = Mapping[str, Hierarchy | Sequence[str]]
 
@@ -67,13 +67,11 @@ class Variables:
 
 
 def find_variables(
-    source: Any,
+    levels: Levels,
     spans: Sequence[Sequence[str]],
     hierarchies: Trees,
     links: Mapping[str, str],
-    *,
     total: str,
-    **reading: Any,
 ) -> Variables:
     """Find the variables of tables by some columns of the same records.
 
@@ -84,8 +82,6 @@ def find_variables(
     links
         Columns that are levels of another one, or unrelated: see
         `evosdc.table.link_tables`.
-    reading
-        `digits`, `weight` and the limits of DuckDB.
 
     Raises
     ------
@@ -94,22 +90,15 @@ def find_variables(
         are related and nobody said how.
     """
     trees = {n: t for n, t in hierarchies.items() if isinstance(t, Hierarchy)}
-    chains = {n: _columns(n, t) for n, t in hierarchies.items() if n not in trees}
+    chains = {n: columns_of(n, t) for n, t in hierarchies.items() if n not in trees}
     read_links(links, spans)
-    if not chains and len(spans) == 1:
+    trees |= {n: levels.tree(c, total) for n, c in chains.items()}
+    if len(spans) == 1:
         return Variables(trees)
-    columns = [
-        *(name for span in spans for name in span),
-        *(name for chain in chains.values() for name in chain),
-    ]
-    with open_levels(source, columns, **reading) as levels:
-        trees |= {n: levels.tree(c, total) for n, c in chains.items()}
-        if len(spans) == 1:
-            return Variables(trees)
-        return _Search(levels, spans, chains, trees, links, total).variables()
+    return _Search(levels, spans, chains, trees, links, total).variables()
 
 
-def _columns(name: str, tree: Any) -> list[str]:
+def columns_of(name: str, tree: Any) -> list[str]:
     """Return the columns that a hierarchy is given by."""
     if isinstance(tree, (list, tuple)) and all(isinstance(c, str) for c in tree):
         return list(tree)
@@ -259,7 +248,7 @@ class _Search:
         level_of = {pair.one[a]: pair.two[b] for a, b, _ in pair.rows.tolist()}
         kept = np.zeros(len(tree), dtype=bool)
         for fine, code in level_of.items():
-            line = list(_line(tree, fine))
+            line = tree.line(tree.node_of.get(fine, 0))[:-1]
             at = tree.node_of[code]
             others = [tree.codes[n] for n in line if tree.codes[n] in pair.two]
             if at not in line or others != [code]:
@@ -359,14 +348,6 @@ def _one_column(name: str, other: str) -> str:
         f"so: --link {name}={UNRELATED} (link={{{name!r}: {UNRELATED!r}}}), which the "
         f"claim will say; or give both the codes of {other!r}"
     )
-
-
-def _line(tree: Hierarchy, code: str) -> Iterator[int]:
-    """A node and all above it but the total."""
-    node = tree.node_of.get(code, 0)
-    while node:
-        yield node
-        node = tree.parents[node]
 
 
 def _groups_in_common(pair: Pair) -> NDArray[np.int64]:

@@ -10,38 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.table import Dimension
-from evosdc.table.build import cell_keys
+from evosdc.table.build import add_totals
+from evosdc.table.index import CellIndex
 from evosdc.tabulation.inner import ACTIVE, COUNT, Cells
 
 
 def roll_up(dimensions: Sequence[Dimension], cells: Cells) -> Cells:
     """Add all totals and sort the cells by their codes.
 
-    Dimension by dimension and from the deepest level up: sums add, and the largest
-    contributions of a total are the largest among the largest of its parts.
+    Sums add, and the largest contributions of a total are the largest among the largest
+    of its parts.
     """
-    for k, dimension in enumerate(dimensions):
-        depth = dimension.hierarchy.depth
-        for level in range(int(depth.max()), 0, -1):
-            parts = np.flatnonzero(depth[cells.codes[:, k]] == level)
-            if not len(parts):
-                continue
-            above = cells.codes[parts]
-            above[:, k] = dimension.hierarchy.parent_array[above[:, k]]
-            cells = _joined(cells, _merged(dimensions, _taken(cells, parts), above))
-    keys = cell_keys([len(d.hierarchy) for d in dimensions], cells.codes)
-    return _taken(cells, np.argsort(keys, kind="stable"))
+
+    def merge(parts: NDArray[np.int64], group: NDArray[np.int64]) -> None:
+        nonlocal cells
+        cells = _joined(cells, _merged(_taken(cells, parts), group))
+
+    codes = add_totals(dimensions, cells.codes, merge)
+    order = CellIndex.of(dimensions, codes).order
+    return _taken(replace(cells, codes=codes), order)
 
 
-def _merged(
-    dimensions: Sequence[Dimension], parts: Cells, above: NDArray[np.int32]
-) -> Cells:
-    """Merge parts that have the same cell above them."""
-    keys = cell_keys([len(d.hierarchy) for d in dimensions], above)
-    order = np.argsort(keys, kind="stable")
-    parts, keys = _taken(replace(parts, codes=above), order), keys[order]
-    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys))))
+def _merged(parts: Cells, group: NDArray[np.int64]) -> Cells:
+    """Merge parts of the same total; codes are left for who knows the totals."""
+    order = np.argsort(group, kind="stable")
+    parts, group = _taken(parts, order), group[order]
+    starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
     top, weight = _largest(group, parts.top, parts.top_weight)
     amount, by = None, None
     if parts.amount is not None:

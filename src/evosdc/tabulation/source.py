@@ -1,13 +1,13 @@
-"""Records of any kind, in the house's DuckDB or in an engine of their own."""
+"""Records of any kind, in our own DuckDB or in an engine of their own."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,16 +17,18 @@ import pyarrow as pa
 
 from evosdc.databases import DUCKDB, Column, Database, Dialect, as_database
 from evosdc.databases.kinds import FRACTION, NUMBERS, OTHER, TEXT, TRUTH, WHOLE
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
-from evosdc.io.csv_files import CsvFiles, open_csv_files
+from evosdc.io.delimited import CsvFiles, open_csv_files
+from evosdc.io.numbers import AROUND, MINUS, PLAIN, Unreadable, choose_styles
 from evosdc.io.paths import is_pattern
 from evosdc.io.suffixes import CSV, PARQUET, format_of_pattern, format_to_read
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
-from evosdc.tabulation.numbers import plain_numbers
+from evosdc.tabulation.identity import column_numbers, record_numbers
 
 _MOST_DIGITS = 100
 _NULL = '"NULL"'
+_DIGITS = "0123456789"
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,12 @@ class Columns:
             parts["h"] = self.holding
         return parts
 
+    def where(self, dialect: Dialect) -> str:
+        """Leave out records without weight: they stand for nobody."""
+        if self.weight is None:
+            return ""
+        return f" WHERE {dialect.number_of(self.weight)} > {dialect.constant(0.0)}"
+
     def all(self) -> list[str]:
         """Every column needed, once."""
         named = [*self.codes.values(), *self.numeric.values()]
@@ -99,15 +107,18 @@ def connect(memory_limit: str, threads: int | None) -> Iterator[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class OpenRecords:
     """Records that can be asked in SQL, and the DuckDB of the house.
 
     `database` is None where the records are in the house themselves, as view ``raw``.
+    Of a CSV file only the columns that somebody asked for are kept there, and what
+    each record as a whole is hashed to, in the columns `hashed`.
     """
 
     house: Any
     columns: Mapping[str, Column]
     database: Database | None = None
+    hashed: tuple[str, ...] = ()
 
     @property
     def dialect(self) -> Dialect:
@@ -122,11 +133,11 @@ class Records:
     def keep(self, name: str, query: str) -> None:
         """Ask the records, and keep the answer as a table of the house."""
         if self.database is None:
-            self.house.execute(f"CREATE TEMP TABLE {name} AS {query}")
+            self.house.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
             return
         with self._quiet():
             self.house.register("answer", self.database.fetch(query))
-            self.house.execute(f"CREATE TEMP TABLE {name} AS FROM answer")
+            self.house.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM answer")
             self.house.unregister("answer")
 
     def first(self, query: str) -> dict[str, Any]:
@@ -157,13 +168,20 @@ class Records:
 
 @contextmanager
 def open_records(
-    source: Any, columns: Columns, memory_limit: str = "1GB", threads: int | None = None
-) -> Iterator[Records]:
+    source: Any, columns: Columns, memory_limit: str = "3GB", threads: int | None = None
+) -> Iterator[OpenRecords]:
     """Open records where they are, and a DuckDB beside them for what they answer.
+
+    Records that are open already, for several tables, stay as they are. A CSV file is
+    parsed once, whatever is asked of it.
 
     No message of DuckDB gets out, here or while the records are asked: it may quote
     them.
     """
+    if isinstance(source, OpenRecords):
+        _refuse_columns(source, columns)
+        yield source
+        return
     with (
         connect(memory_limit, threads) as house,
         ExitStack() as opened,
@@ -172,17 +190,19 @@ def open_records(
         database = as_database(source)
         if database is not None:
             opened.enter_context(database)
-            records = Records(house, database.columns(), database)
+            records = OpenRecords(house, database.columns(), database)
             _refuse_columns(records, columns)
         else:
-            files = _csv_files(source, opened)
-            relation = _relation(house, source, files)
+            relation, files = _relation(house, source, opened)
             described = zip(relation.columns, relation.types, strict=True)
             found = {name: _column(str(kind)) for name, kind in described}
-            records = Records(house, found)
+            records = OpenRecords(house, found)
             _refuse_columns(records, columns)
+            if files is not None:
+                records = replace(records, hashed=_hash_names(found))
+                relation = _parsed(records, relation, columns)
             numbers = dict.fromkeys(columns.numeric.values())
-            relation = plain_numbers(
+            relation = _plain_numbers(
                 relation,
                 [name for name in numbers if found[name].kind == TEXT],
                 None if files is None else files.separator,
@@ -192,14 +212,31 @@ def open_records(
         yield records
 
 
-def _refuse_columns(records: Records, columns: Columns) -> None:
-    missing = [column for column in columns.all() if column not in records.columns]
-    if missing:
-        raise InputError(
-            f"no column {', '.join(map(repr, missing))} in the records",
-            expected=f"columns among {', '.join(map(str, records.columns))}",
-            hint="check the names; capitals count",
-        )
+def _hash_names(columns: Mapping[str, Column]) -> tuple[str, ...]:
+    """Return names for the hashes of a record that none of its columns has."""
+    known, name = {column.casefold() for column in columns}, "record"
+    while any(f"{name}{i}" in known for i in (0, 1)):
+        name += "_"
+    return f"{name}0", f"{name}1"
+
+
+def _parsed(records: OpenRecords, relation: Any, columns: Columns) -> Any:
+    """Parse a CSV file once, and keep the columns that are asked for."""
+    relation.create_view("parsed")
+    used = {name: f"q{i}" for i, name in enumerate(columns.all())}
+    inner = [f"{DUCKDB.name_of(name)} AS {alias}" for name, alias in used.items()]
+    inner += column_numbers(DUCKDB, records.columns)
+    hashes = record_numbers(len(records.columns), records.hashed)
+    records.house.execute(
+        f"CREATE TEMP TABLE kept AS SELECT {', '.join([*used.values(), *hashes])} "
+        f"FROM (SELECT {', '.join(inner)} FROM parsed)"
+    )
+    named = [f"{alias} AS {DUCKDB.name_of(name)}" for name, alias in used.items()]
+    return records.house.table("kept").project(", ".join([*named, *records.hashed]))
+
+
+def _refuse_columns(records: OpenRecords, columns: Columns) -> None:
+    refuse_unknown(columns.all(), records.columns, "no column {} in the records")
     numbers = (*NUMBERS, TEXT) if records.dialect.reads_text else NUMBERS
     for name in columns.numeric.values():
         column = records.columns[name]
@@ -223,11 +260,6 @@ def _column(kind: str) -> Column:
     return Column(WHOLE if name.endswith("INT") or name == "INTEGER" else OTHER, kind)
 
 
-def literal(text: str) -> str:
-    """Return a text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 def tidied(text: str, digits: int | None = None) -> str:
     """Return a code of the house without blanks, as `tidy_code` does it.
 
@@ -243,10 +275,10 @@ def tidied(text: str, digits: int | None = None) -> str:
 
 
 def _tidy(text: str) -> str:
-    odd, plain = literal(ODD_BLANKS + NO_WIDTH), literal(" " * len(ODD_BLANKS))
-    tidied = (
-        f"trim(nfc_normalize(translate({text}, {odd}, {plain})), {literal(BLANKS)})"
+    odd, plain, around = map(
+        DUCKDB.literal, (ODD_BLANKS + NO_WIDTH, " " * len(ODD_BLANKS), BLANKS)
     )
+    tidied = f"trim(nfc_normalize(translate({text}, {odd}, {plain})), {around})"
     # Plain codes are seen to be tidy at a twentieth of the cost.
     return (
         f"CASE WHEN strlen({text}) = length({text}) AND {text} >= '!' "
@@ -259,55 +291,43 @@ def is_text(kind: str) -> bool:
     return kind.upper().startswith(("VARCHAR", "ENUM"))
 
 
-def _csv_files(source: Any, opened: ExitStack) -> CsvFiles | None:
-    """Return the CSV files of a source; None where it is something else."""
-    if not isinstance(source, str | os.PathLike):
-        return None
-    path = os.fspath(source)
-    form = (format_of_pattern if is_pattern(path) else format_to_read)(path, "records")
-    if form is not CSV:
-        return None
-    folder = opened.enter_context(TemporaryDirectory(prefix="evosdc-"))
-    return open_csv_files(path, Path(folder))
-
-
-def _relation(connection: Any, source: Any, files: CsvFiles | None) -> Any:
-    if files is not None:
-        return _read_csv(connection, files)
+def _relation(
+    house: Any, source: Any, opened: ExitStack
+) -> tuple[Any, CsvFiles | None]:
+    """Open records of any kind; with those of CSV files come the files."""
     if isinstance(source, str | os.PathLike):
-        return _file(connection, os.fspath(source))
+        path = os.fspath(source)
+        several = is_pattern(path)
+        form = (format_of_pattern if several else format_to_read)(path, "records")
+        if form is CSV:
+            folder = opened.enter_context(TemporaryDirectory(prefix="evosdc-"))
+            files = open_csv_files(path, Path(folder))
+            return _read_csv(house, files), files
+        if form is PARQUET:
+            # DuckDB takes every name for a pattern: data[1].csv would be data1.csv.
+            named = path if several else glob.escape(path)
+            with _without_values(path, (duckdb.Error,)):
+                return house.read_parquet(named), None
+        raise InputError(
+            f"{path} is a file of tau-Argus, whose description belongs to it",
+            expected="its records",
+            hint="open it first: evosdc.io.open_microdata(path).source",
+        )
     if is_stream(source):
         # A stream can be read once only, and the records are read several times; a
         # relation lives in its own connection, so that its rows come over as one.
         with _without_values("the stream of records", (Exception,)):
             stream = pa.RecordBatchReader.from_stream(source)
-            connection.register("stream", stream)
-            connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
-            connection.unregister("stream")
-            return connection.table("kept")
+            house.register("stream", stream)
+            house.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
+            house.unregister("stream")
+            return house.table("kept"), None
     if is_frame(source):
-        return connection.from_arrow(to_arrow(source))
+        return house.from_arrow(to_arrow(source)), None
     raise InputError(
         f"records of type {type(source).__name__}",
         expected=f"a path, or {KINDS}",
         hint="convert the records to one of them",
-    )
-
-
-def _file(connection: Any, path: str) -> Any:
-    several = is_pattern(path)
-    form = (format_of_pattern if several else format_to_read)(path, "records")
-    # DuckDB takes every name for a pattern: data[1].csv would be data1.csv.
-    named = path if several else glob.escape(path)
-    try:
-        if form is PARQUET:
-            return connection.read_parquet(named)
-    except duckdb.Error as error:
-        raise _unreadable(path, error) from None
-    raise InputError(
-        f"{path} is a file of tau-Argus, whose description belongs to it",
-        expected="its records",
-        hint="open it first: evosdc.io.open_microdata(path).source",
     )
 
 
@@ -373,15 +393,71 @@ def refuse_overlap(by: Sequence[str]) -> None:
 
 def refuse_digits(columns: Sequence[str], digits: Mapping[str, int] | None) -> None:
     """Refuse widths of codes that make no sense or are of other columns."""
+    what = "digits for {}, which the table is not made by"
+    refuse_unknown(digits or (), columns, what)
     for name, width in (digits or {}).items():
-        if name not in columns:
-            raise InputError(
-                f"digits for {name!r}, which the table is not made by",
-                expected=f"some of {', '.join(columns)}",
-                hint="check the name; capitals count",
-            )
         if not 1 <= width <= _MOST_DIGITS:
             raise InputError(
                 f"codes of {name!r} with {width} digits",
                 expected=f"1 to {_MOST_DIGITS} digits",
             )
+
+
+def _plain_numbers(
+    relation: Any,
+    columns: Sequence[str],
+    separator: str | None,
+    line_of: Callable[[str, Collection[str]], str] | None,
+) -> Any:
+    """Return the records with numbers that DuckDB reads in columns of text.
+
+    Parameters
+    ----------
+    columns
+        The columns of text that hold numbers.
+    separator
+        What parts the columns of the file, None where there is none.
+    line_of
+        Says where the first number of some shapes is in the file.
+    """
+    if not columns:
+        return relation
+    wanted = []
+    for k, column in enumerate(columns):
+        shape, name = _shape(column), DUCKDB.name_of(column)
+        wanted += [
+            f"list(DISTINCT {shape}) FILTER (WHERE {shape} IS NOT NULL) AS shapes{k}",
+            f"bool_or(strlen({name}) <> length({name})) AS odd{k}",
+        ]
+    found = relation.aggregate(", ".join(wanted)).to_arrow_table().to_pylist()[0]
+    shapes = {column: found[f"shapes{k}"] or [] for k, column in enumerate(columns)}
+    try:
+        styles = choose_styles(shapes, separator)
+    except Unreadable as error:
+        where = line_of(error.column, error.shapes) if line_of else "the records"
+        raise error.error(where) from None
+    changes = []
+    for k, column in enumerate(columns):
+        if styles[column] == PLAIN and not found[f"odd{k}"]:
+            continue
+        name, (old, new) = DUCKDB.name_of(column), styles[column].signs
+        text = (
+            f"translate({_trimmed(name)}, {DUCKDB.literal(old)}, {DUCKDB.literal(new)})"
+        )
+        changes.append(f"nullif({text}, '') AS {name}")
+    if not changes:
+        return relation
+    return relation.project(f"* REPLACE ({', '.join(changes)})")
+
+
+def _shape(column: str) -> str:
+    """Return the shape of a number in SQL: see `evosdc.io.numbers.shapes_of`."""
+    text = _trimmed(DUCKDB.name_of(column))
+    zero = f"starts_with(ltrim({text}, {DUCKDB.literal('+-' + MINUS)}), '0')"
+    body = f"lower(translate({text}, '{_DIGITS}', '{'0' * len(_DIGITS)}'))"
+    first = f"CASE WHEN {zero} THEN '0' ELSE 'N' END"
+    return f"CASE WHEN {text} <> '' THEN {first} || {body} END"
+
+
+def _trimmed(name: str) -> str:
+    return f"trim({name}, {DUCKDB.literal(AROUND)})"

@@ -2,7 +2,7 @@
 
 Sums of equations are equations too. Where the sensitive cells of two cancel, their sum
 has none, and a secondary must not stand alone in it either; and what a sensitive cell
-leans on in a sum may be less than in each of its equations. A violated combination is
+rests on in a sum may be less than in each of its equations. A violated combination is
 found greedily: the heaviest cell of an equation is got rid of by adding another
 equation of that cell, and so on (aggregation, as Marchand and Wolsey 2001 do before
 they round). That takes microseconds where the attacker's program takes milliseconds,
@@ -20,25 +20,26 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.kernels import kernel
-from evosdc.suppress.engine.cut import Cut, leaning_cut
+from evosdc.compile.kernels import kernel
+from evosdc.suppress.engine.cut import Cut, capacity_cut
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.subnetworks import moving_equations
 
-# Adding up equations until what they say of one cell leans on little (kernels).
+# Adding up equations until what they say of one cell rests on little (kernels).
 #
 # The combination begins with an equation of the cell. Its heaviest other cell is got
 # rid of by adding a multiple of another equation of that cell, the one that leaves the
 # least weight, and so on for some steps. Only entries of size 1 are divided by, so that
 # combinations of equations in whole numbers stay whole and sums that cancel are zero.
 
-# What a sensitive cell weighs where it may not be there at all, and at most: room
-# without end could not be taken off again.
+# Weight of a sensitive cell where it may not be there at all, and at most: infinite
+# room could not be taken off again. A numerical bound: well above all other weights.
 HEAVY = 1e6
-# A combination is of use where this much is missing.
+# A combination is of use where this much of a level is missing: a tolerance.
 SHORT = 1e-3
-# Adding an equation may make a combination heavier, but not by more than this share.
-_WORSE = 0.5
+# Share by which adding an equation may make a combination heavier. At half of it more
+# combinations end early, at twice of it longer ones rarely get lighter again.
+_MOST_GROWTH = 0.5
 
 
 class Equations(NamedTuple):
@@ -85,9 +86,9 @@ class Found(NamedTuple):
 
 @kernel(inner=True, borrows=True)
 def _weight(by: float, scale: float, cells: Cells, i: int) -> float:
-    """What a cell lends to the one that the combination is about.
+    """How far a cell lets the one move that the combination is about.
 
-    Without a `scale` any hidden cell lends enough. Otherwise it is that of a level:
+    Without a `scale` any hidden cell is enough. Otherwise it is that of a level:
     its room in units of the level, at most 1 unless the cell is sensitive.
     """
     if by == 0.0:
@@ -198,7 +199,7 @@ def _combine(
             change = _change(row, by, about, scale, equations, cells, scratch)
             if change < least:
                 best, least, best_by = row, change, by
-        if best < 0 or (step > 1 and least > _WORSE * weight):
+        if best < 0 or (step > 1 and least > _MOST_GROWTH * weight):
             break
         count = _take_off(best, best_by, count, equations, scratch)
         scratch.used[step] = best
@@ -264,14 +265,16 @@ def combinations(
     return count
 
 
-# Equations in a combination at most: longer ones hardly ever cut.
-_STEPS = 8
-# Cells hidden by less than this share are not asked whether they can move.
+# Equations in a combination at most. At half of it sums across planes are missed; the
+# longer ones that twice as many allow hardly ever cut.
+_MOST_EQUATIONS = 8
+# Cells hidden by less than this share are not asked whether they can move: a tolerance.
 _HIDDEN = 0.02
-# Combinations of one round at most, and cells in all of them.
-_COMBINATIONS, _CELLS = 500, 100_000
-# Larger entries might no longer add up exactly after so many steps.
-_LARGEST = 50.0
+# Combinations of one round at most, and cells in all of them. With half of either a
+# round leaves more to the next one; twice as many are mostly of use for one cell only.
+_MOST_COMBINATIONS, _MOST_CELLS = 500, 100_000
+# Size of an entry at most: larger ones might not add up exactly after so many steps.
+_LARGEST_ENTRY = 50.0
 
 
 class CombinedEquations:
@@ -285,14 +288,14 @@ class CombinedEquations:
             np.zeros(count),
             np.empty(count, dtype=np.int64),
             np.zeros(count, dtype=np.bool_),
-            np.empty(_STEPS, dtype=np.int64),
+            np.empty(_MOST_EQUATIONS, dtype=np.int64),
             np.zeros(count, dtype=np.bool_),
         )
         self._found = Found(
-            np.zeros(_COMBINATIONS + 1, dtype=np.int64),
-            np.empty(max(_CELLS, 2 * count), dtype=np.int64),
-            np.empty(max(_CELLS, 2 * count)),
-            np.empty(_COMBINATIONS, dtype=np.int64),
+            np.zeros(_MOST_COMBINATIONS + 1, dtype=np.int64),
+            np.empty(max(_MOST_CELLS, 2 * count), dtype=np.int64),
+            np.empty(max(_MOST_CELLS, 2 * count)),
+            np.empty(_MOST_COMBINATIONS, dtype=np.int64),
         )
         self._next = 0  # the level to begin with: a round may end before the last
 
@@ -311,7 +314,7 @@ class CombinedEquations:
         problem, found = self._problem, self._found
         cells = Cells(share, problem.primary, problem.up, problem.down)
         count = combinations(
-            about, levels, _STEPS, self._equations, cells, self._scratch, found
+            about, levels, _MOST_EQUATIONS, self._equations, cells, self._scratch, found
         )
         for number in range(count):
             part = slice(*found.start[number : number + 2])
@@ -330,7 +333,7 @@ class CombinedEquations:
                 yield Cut(cells.copy(), coefficients, 0.0)
 
     def _levels(self, share: Real) -> Iterator[Cut]:
-        """Yield combinations in which a sensitive cell has too little to lean on."""
+        """Yield combinations in which too little lets a sensitive cell move."""
         problem, levels = self._problem, self._problem.levels
         if not len(levels):
             return
@@ -345,7 +348,7 @@ class CombinedEquations:
             cells = cells[others]
             room = np.where(moves > 0, problem.up[cells], problem.down[cells])
             terms = np.abs(moves) * room
-            cut = leaning_cut(cells, terms, problem.primary[cells], SHORT)
+            cut = capacity_cut(cells, terms, problem.primary[cells], SHORT)
             if cut is not None:
                 yield cut
         self._next = (last + 1) % len(levels)
@@ -354,7 +357,9 @@ class CombinedEquations:
 def _equations(problem: Problem) -> Equations:
     """Return the equations in whole numbers, without cells that cannot move."""
     matrix = moving_equations(problem)
-    exact = (matrix.data == np.rint(matrix.data)) & (np.abs(matrix.data) <= _LARGEST)
+    exact = (matrix.data == np.rint(matrix.data)) & (
+        np.abs(matrix.data) <= _LARGEST_ENTRY
+    )
     broken = np.zeros(matrix.shape[0], dtype=bool)
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     broken[rows[~exact]] = True

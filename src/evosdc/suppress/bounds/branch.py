@@ -49,9 +49,10 @@ def held_back() -> Iterator[list[int]]:
 
 # Solvers prove bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6
-# Tolerance of the solver, and by how much rows that are not whole give way.
-_EXACT = 1e-9
-_GIVES_WAY = 1e-7
+# Feasibility tolerance of the solver, and by how much rows that are not whole are
+# relaxed, so that no pattern is lost to it.
+_FEASIBILITY_TOLERANCE = 1e-9
+_RELAXED_BY = 1e-7
 _SECOND_SEED = 271828
 # Ends of HiGHS after which what it has proved so far holds.
 _PROVES = (
@@ -61,12 +62,15 @@ _PROVES = (
     highspy.HighsModelStatus.kSolutionLimit,
     highspy.HighsModelStatus.kInterrupt,
 )
-# A cut is violated where this much is missing.
+# A cut is violated where this much is missing: a tolerance.
 _SHORT = 1e-6
-# Columns are thrown out where no more than this share of them is left.
-_FEW = 0.6
-# Solutions met on the way, the last ones, whose cuts are worth having too.
-_ON_THE_WAY = 5
+# The programme is rebuilt where no more than this share of its columns is left. At half
+# of it the solver carries more published cells along, at twice of it (all) it is built
+# again after each round and loses its warm start.
+_SHARE_LEFT = 0.6
+# Solutions met on the way whose cuts are added too, the last ones. With half as many
+# there are more programmes, with twice as many more cuts that only early ones violate.
+_EARLIER_SOLUTIONS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +97,11 @@ class OpenCells:
         self._column[self._cells] = np.arange(len(self._cells))
 
     def _row(self, cut: Cut) -> tuple[Long, Real, float]:
-        """Columns, coefficients and least sum of a cut; some give way a little."""
+        """Columns, coefficients and least sum of a cut, relaxed unless whole."""
         column = self._column[cut.cells]
         inside = column >= 0
         whole = np.all(cut.coefficients == np.rint(cut.coefficients))
-        least = float(cut.least if whole else cut.least - _GIVES_WAY)
+        least = float(cut.least if whole else cut.least - _RELAXED_BY)
         return column[inside], cut.coefficients[inside], least
 
     def _proven(self, bound: float) -> float:
@@ -128,7 +132,7 @@ class Branch(OpenCells):
         # without it; candidates need no trust. This is no guarantee: without presolve
         # a bound of 645 was seen where a pattern of 639 meets every row.
         self._mip.setOptionValue("presolve", "off" if trusted else "on")
-        self._mip.setOptionValue("mip_feasibility_tolerance", _EXACT)
+        self._mip.setOptionValue("mip_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
         # Its other heuristics find candidates sooner than branches do, and candidates
         # give cuts; this one took more time than it gave.
         self._mip.setOptionValue("mip_heuristic_run_root_reduced_cost", False)
@@ -154,7 +158,7 @@ class Branch(OpenCells):
         Returns a smaller programme over the same cuts where that leaves few cells:
         without its presolve the solver carries those that are published along.
         """
-        if free[self._cells].sum() < _FEW * len(self._cells):
+        if free[self._cells].sum() < _SHARE_LEFT * len(self._cells):
             smaller = Branch(self._loop, self._cost, free)
             for key, cut in self._inside.items():
                 if key not in smaller._inside:
@@ -188,9 +192,7 @@ class Branch(OpenCells):
         self._loop.separate(x, stopped)
         found = 0
         for cut in self._loop.master.cuts:
-            if id(cut) in self._inside:
-                continue
-            if float(cut.coefficients @ x[cut.cells]) < cut.least - _SHORT:
+            if id(cut) not in self._inside and cut.missing(x) > _SHORT:
                 self.add(cut)
                 found += 1
         return found
@@ -241,7 +243,7 @@ class Branch(OpenCells):
         if info.primal_solution_status != 2:
             return Candidate(None, bound)
         last = self._hidden(np.array(self._mip.getSolution().col_value))
-        earlier = (self._hidden(values) for values in self._met[-_ON_THE_WAY:])
+        earlier = (self._hidden(values) for values in self._met[-_EARLIER_SOLUTIONS:])
         return Candidate(
             last, bound, tuple(x for x in earlier if not np.array_equal(x, last))
         )

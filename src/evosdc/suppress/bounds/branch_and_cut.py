@@ -7,7 +7,7 @@ node is cut by bridgeless rows and planes, which cost microseconds, and the atta
 programs judge whole patterns. The tree is kept: solving may go on where it ended.
 
 Only cells whose reduced cost leaves room for a pattern cheaper than the best known are
-columns. Presolve is off and rows that are not whole give way a little, as in `branch`:
+columns. Presolve is off and rows that are not whole are relaxed (see `branch`):
 a proof must not rest on what a solver takes for equal.
 """
 
@@ -40,16 +40,20 @@ _TAKES_LIMIT = frozenset(
     {SCIP_STAGE.PROBLEM, *range(SCIP_STAGE.TRANSFORMED, SCIP_STAGE.INITSOLVE)}
 ) | {SCIP_STAGE.SOLVING}
 # Seconds between two reports of the bound; nodes where no clock may change the answer.
-_TELL, _NODES_A_TELL = 1.0, 10
-# Cuts that a relaxation gets in one round, and how far it must be from them.
-_CUTS_A_NODE = 30
-_DEEP = 0.02
-# Nodes between two whole patterns that are nearly safe and worth mending.
-_NODES_A_MENDING = 20
+# Half as many report twice as often; with twice as many a proof is noticed later.
+_SECONDS_PER_REPORT, _NODES_PER_REPORT = 1.0, 10
+# Cuts that a relaxation gets in one round, and how far it must be from them. With half
+# as many (or twice the distance) there are more nodes, with twice as many (half the
+# distance) each node takes longer.
+_CUTS_PER_NODE = 30
+_LEAST_DISTANCE = 0.02
+# Nodes between two whole patterns that are nearly safe and are repaired. At half of it
+# twice the time goes into repairs, at twice of it better patterns are found later.
+_NODES_PER_REPAIR = 20
 # Seconds that SCIP's last questions may take once a slice is over, and the share of the
 # time left of the run where that is longer: a tree that is given up is lost. At half of
-# them trees of tables with slow programs are given up more often, at twice of them other
-# operators wait longer, and limits of time are passed by half a second more.
+# them trees of tables with slow programs are given up more often, at twice of them
+# other operators wait longer, and limits of time are passed by half a second more.
 _GRACE_SECONDS, _GRACE_SHARE = 0.5, 0.1
 
 
@@ -81,7 +85,7 @@ class BranchAndCut(OpenCells):
             ("misc/catchctrlc", False),
         ):
             self._model.setParam(name, value)
-        if loop.quick:
+        if loop.is_network:
             # The cuts of networks leave little for those of the solver, which took
             # half of the time on class I tables of 50x50.
             self._model.setSeparating(SCIP_PARAMSETTING.OFF)
@@ -164,14 +168,9 @@ class BranchAndCut(OpenCells):
             model.setParam("limits/totalnodes", model.getNTotalNodes() + nodes)
         self.lower(self._best)
         with held_back() as asked:
-            handler.begin(
-                seconds,
-                max(_GRACE_SECONDS, _GRACE_SHARE * (left - seconds)),
-                lambda: bool(asked) or stopped(),
-                found,
-                follow,
-                nearly,
-            )
+            grace = max(_GRACE_SECONDS, _GRACE_SHARE * (left - seconds))
+            handler.found, handler.nearly, handler.follow = found, nearly, follow
+            handler.begin(seconds, grace, lambda: bool(asked) or stopped())
             model.optimize()
             if handler.raised is not None:
                 raise handler.raised
@@ -196,13 +195,9 @@ class BranchAndCut(OpenCells):
 
 def _deepest(cuts: list[Cut], x: Real) -> list[Cut]:
     """Return the cuts that a relaxation violates most, by their distance from it."""
-    missing = [
-        (cut.least - float(cut.coefficients @ x[cut.cells]))
-        / float(np.linalg.norm(cut.coefficients))
-        for cut in cuts
-    ]
-    order = np.argsort(missing)[::-1][:_CUTS_A_NODE]
-    return [cuts[at] for at in order if missing[at] > _DEEP]
+    distance = [cut.distance(x) for cut in cuts]
+    order = np.argsort(distance)[::-1][:_CUTS_PER_NODE]
+    return [cuts[at] for at in order if distance[at] > _LEAST_DISTANCE]
 
 
 class _Cuts(Conshdlr):
@@ -221,26 +216,22 @@ class _Cuts(Conshdlr):
         self.raised: BaseException | None = None
         self.bound_at_end: float | None = None  # when answers ceased to be true
 
-    def begin(
-        self,
-        seconds: float,
-        grace: float,
-        stopped: Callable[[], bool],
-        found: Callable[[Flags], None],
-        follow: Callable[[float], None],
-        nearly: Callable[[Flags], None],
-    ) -> None:
+    # What the caller is told of: see `BranchAndCut.solve`.
+    found: Callable[[Flags], None]
+    nearly: Callable[[Flags], None]
+    follow: Callable[[float], None]
+
+    def begin(self, seconds: float, grace: float, stopped: Callable[[], bool]) -> None:
+        """Begin a slice of so many seconds, and of some more for the last answers."""
         self._end = time.monotonic() + seconds
-        self._given_up = self._end + grace
+        self._given_up, self._stopped = self._end + grace, stopped
         self._told = self._now()
-        self._stopped, self._found, self._follow = stopped, found, follow
-        self._nearly = nearly
 
     def _now(self) -> float:
         """Return the reports that are due so far: by the clock only if one ends it."""
         if np.isfinite(self._end):
-            return time.monotonic() / _TELL
-        return float(self.model.getNTotalNodes()) / _NODES_A_TELL
+            return time.monotonic() / _SECONDS_PER_REPORT
+        return float(self.model.getNTotalNodes()) / _NODES_PER_REPORT
 
     def _over(self) -> bool:
         """Whether the run is to end; if so, SCIP ends it after the answer it gets."""
@@ -261,7 +252,7 @@ class _Cuts(Conshdlr):
         try:
             if self._now() - self._told > 1:
                 self._told = self._now()
-                self._follow(self._tree.bound())
+                self.follow(self._tree.bound())
             return time.monotonic() >= self._end or self._stopped()
         except BaseException as error:
             self.raised = error
@@ -292,9 +283,9 @@ class _Cuts(Conshdlr):
         safe = self._safe(x)
         nodes = self.model.getNTotalNodes()
         if safe or (nodes >= self._mend and not over):
-            self._mend = nodes + _NODES_A_MENDING
+            self._mend = nodes + _NODES_PER_REPAIR
             try:
-                (self._found if safe else self._nearly)(x > 0.5)
+                (self.found if safe else self.nearly)(x > 0.5)
             except BaseException as error:
                 self.raised = error
         return {"result": SCIP_RESULT.FEASIBLE if safe else SCIP_RESULT.INFEASIBLE}

@@ -20,8 +20,10 @@ from evosdc.arrays import Real
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.problem.problem import Problem
 
-# Rows added in one round at most, the most violated first.
-_MOST = 2000
+# Rows added in one round at most, the most violated first. With half as many there are
+# more rounds, with twice as many relaxations of more rows that do not bind.
+_MOST_ROWS = 2000
+# A row is violated where a cell is hidden by this much more than the others: tolerance.
 _VIOLATED = 1e-4
 
 
@@ -46,8 +48,8 @@ class BridgelessRows:
         total = np.bincount(self._row, weights=mine, minlength=self._equations)
         excess = 2.0 * mine - total[self._row]
         places = np.flatnonzero(excess > _VIOLATED)
-        if len(places) > _MOST:
-            places = places[np.argsort(-excess[places], kind="stable")[:_MOST]]
+        if len(places) > _MOST_ROWS:
+            places = places[np.argsort(-excess[places], kind="stable")[:_MOST_ROWS]]
         for place in places.tolist():
             row = int(self._row[place])
             start, end = int(self._start[row]), int(self._start[row + 1])
@@ -56,8 +58,8 @@ class BridgelessRows:
             yield Cut(self._cell[start:end], coefficients, 0.0)
 
 
-def company(problem: Problem) -> Iterator[Cut]:
-    """Yield cuts for cells that must move either way: somebody must move with them.
+def sliding_partner_cuts(problem: Problem) -> Iterator[Cut]:
+    """Yield cuts for cells that must move either way: another must move with them.
 
     A sliding level asks for no direction, so no cut of one direction holds for it; but
     in each equation of its cell another hidden cell must move.
@@ -68,6 +70,6 @@ def company(problem: Problem) -> Iterator[Cut]:
         for row in matrix.indices[matrix.indptr[cell] : matrix.indptr[cell + 1]]:
             others = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
             others = others[(others != cell) & problem.hideable[others]]
-            # A sensitive cell is hidden anyway and may be all the company there is.
+            # A sensitive cell is hidden anyway and may be the only one that moves.
             if len(others) and not problem.primary[others].any():
                 yield Cut(others.astype(np.int64), np.ones(len(others)))

@@ -10,17 +10,17 @@ tolerances of the LP solver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
 from evosdc.arrays import Flags, Real
 from evosdc.parallel import LazyPool, Workers
 from evosdc.suppress.bounds.aggregation import CombinedEquations
-from evosdc.suppress.bounds.bridgeless import BridgelessRows, company
-from evosdc.suppress.bounds.gomory import tableau_cuts
+from evosdc.suppress.bounds.bridgeless import BridgelessRows, sliding_partner_cuts
+from evosdc.suppress.bounds.gomory import gomory_cuts
 from evosdc.suppress.bounds.master import Master
 from evosdc.suppress.bounds.planes import PlaneCuts
 from evosdc.suppress.bounds.rounding import rounded
@@ -28,17 +28,21 @@ from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.problem.problem import Problem
 
-# Cells brought in by one round of pricing.
-_PRICED = 2000
-# Rounds of cheap rows go on while the bound rises by this share, or this many rounds.
-_PAYS = 1e-4
-_HELD = 3
-# Rounded cuts added in one round at most, the most violated first.
-_ROUNDED = 500
+# Cells that one round of pricing makes columns. With half as many there are more
+# rounds, with twice as many each of them solves a larger programme.
+_CELLS_PER_PRICING = 2000
+# Rounds of cheap rows go on while the bound rises by this share each, or for so many
+# rounds without. At half of either the bound rises a little further in more time; at
+# twice of it the attacker's programs are asked for what rows would give.
+_LEAST_RISE, _ROUNDS_WITHOUT_RISE = 1e-4, 3
+# Rounded cuts added in one round at most, the most violated first. With half as many
+# there are more rounds; twice as many slow the relaxation down by cuts that overlap.
+_MOST_ROUNDED = 500
 # A learned cut is added where more than this is missing: well above rounding.
 _FAILED = 1e-4
-# With so many cuts from one source the next one, which is slower, is not asked.
-_ENOUGH = 10
+# With so many cuts from one source the next one, which is slower, is not asked. At half
+# of it rounds get more numerous, at twice of it slow sources are asked more often.
+_ENOUGH_CUTS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +78,14 @@ class CutLoop:
     ) -> None:
         self._problem, self._learned = problem, learned
         engine = engine_for(problem)
-        self.quick = engine.quick
+        self.is_network = engine.is_network
         self._source = engine.cuts(pool)
-        self._bridgeless = BridgelessRows(problem) if bridgeless else None
-        # Where the engine is quick its own cuts are those of the one plane there is.
-        general = not self.quick
-        self._combined = CombinedEquations(problem) if combined and general else None
+        self._rows = BridgelessRows(problem).violated if bridgeless else _no_cuts
+        # The cuts of a network's own engine are those of the one plane there is.
+        general = not self.is_network
+        self._combinations: Callable[[Real], Iterator[Cut]] = _no_cuts
+        if combined and general:
+            self._combinations = CombinedEquations(problem).violated
         self._planes = PlaneCuts(problem) if planes and general else None
         self.master = Master(problem.cost)
         self._seen: set[bytes] = set()
@@ -93,8 +99,8 @@ class CutLoop:
 
     def run_nodes(self) -> None:
         """Add the cuts of single equations."""
-        for cut in chain(self._source.first(), company(self._problem)):
-            self._add(cut)
+        self._add(self._source.first())
+        self._add(sliding_partner_cuts(self._problem))
         self._solve()
 
     def run_rows(
@@ -102,18 +108,18 @@ class CutLoop:
         stopped: Callable[[], bool],
         improved: Callable[[float], None] = lambda _: None,
     ) -> None:
-        """Add bridgeless rows and rounded cuts while they pay.
+        """Add bridgeless rows and rounded cuts while they raise the bound.
 
         Neither needs an attacker's program.
         """
         held = 0
-        while not stopped() and held < _HELD:
-            if not self._add_rows(self.fractions) + self._add_rounded():
+        while not stopped() and held < _ROUNDS_WITHOUT_RISE:
+            if not self._add(self._rows(self.fractions)) + self._add_rounded():
                 return
             before = self.value
             self._solve()
             improved(self.value)
-            held = 0 if self.value > before * (1 + _PAYS) else held + 1
+            held = 0 if self.value > before * (1 + _LEAST_RISE) else held + 1
 
     def run_cuts(
         self,
@@ -153,7 +159,7 @@ class CutLoop:
 
     def separate(self, x: Real, stopped: Callable[[], bool] = lambda: False) -> int:
         """Add the cuts that a pattern, fractional or not, violates; count them."""
-        return sum(self._add(cut) for cut in self._violated(x, True, stopped))
+        return self._add(self._violated(x, True, stopped))
 
     def fresh(
         self,
@@ -174,7 +180,7 @@ class CutLoop:
     ) -> Iterator[Cut]:
         """Yield cuts that a pattern violates, from the cheapest source that has any.
 
-        Rows and planes are had for nothing; programs serve what they leave open.
+        Rows and planes take microseconds; programs serve what they leave open.
         """
         hidden = x.copy()
         hidden[self._problem.primary] = 1.0
@@ -183,7 +189,7 @@ class CutLoop:
             for cut in source(x):
                 found += 1
                 yield cut
-        if found >= _ENOUGH:
+        if found >= _ENOUGH_CUTS:
             return
         planes = self._planes
         for ask in () if planes is None else (planes.violated, planes.bridges):
@@ -193,40 +199,31 @@ class CutLoop:
             if found:
                 return
         # The cuts of networks are as quick as rows.
-        if (programs and not found) or self.quick:
+        if (programs and not found) or self.is_network:
             yield from self._source.violated(hidden, stopped)
-
-    def _add_rows(self, x: Real) -> int:
-        return sum(self._add(cut) for cut in self._rows(x))
-
-    def _rows(self, x: Real) -> Iterator[Cut]:
-        return iter(()) if self._bridgeless is None else self._bridgeless.violated(x)
 
     def _failed(self, x: Real) -> Iterator[Cut]:
         """Yield the learned cuts that a fractional pattern fails as well."""
         hidden = np.where(self._problem.primary, 1.0, x)
         for cut in self._learned():
-            if float(cut.coefficients @ hidden[cut.cells]) < cut.least - _FAILED:
+            if cut.missing(hidden) > _FAILED:
                 yield cut
-
-    def _combinations(self, x: Real) -> Iterator[Cut]:
-        return iter(()) if self._combined is None else self._combined.violated(x)
 
     def _add_rounded(self) -> int:
         """Add cuts of the master rounded, those that the present solution violates."""
         x = self.fractions
         found = list(rounded(self.master.rows(), x))
-        if len(found) > _ROUNDED:
+        if len(found) > _MOST_ROUNDED:
             # Rounded cuts are rounded again: without a limit they double each round.
-            found.sort(key=lambda cut: _depth(cut, x))
-        return sum(self._add(cut) for cut in found[:_ROUNDED])
+            found.sort(key=lambda cut: -cut.distance(x))
+        return self._add(found[:_MOST_ROUNDED])
 
     def _add_combined(self) -> int:
-        """Add combinations of cuts, unless those added last did not pay."""
-        if self.value <= self._combined_at * (1 + _PAYS):
+        """Add combinations of cuts, unless those added last raised no bound."""
+        if self.value <= self._combined_at * (1 + _LEAST_RISE):
             return 0
         self._combined_at = self.value
-        return sum(self._add(cut) for cut in tableau_cuts(self.master))
+        return self._add(gomory_cuts(self.master))
 
     def bound(self, method: str, complete: bool) -> Bound:
         """Return what is known now."""
@@ -240,23 +237,15 @@ class CutLoop:
             complete,
         )
 
-    @property
-    def added(self) -> int:
-        """How many cuts were added so far, those that were dropped again included."""
-        return len(self.master.cuts)
-
-    def added_since(self, count: int) -> list[Cut]:
-        """Return the cuts that were added after so many."""
-        return self.master.cuts[count:]
-
-    def _add(self, cut: Cut) -> bool:
-        """Add a cut unless it is known."""
-        key = _key(cut)
-        if key in self._seen:
-            return False
-        self._seen.add(key)
-        self.master.add_cut(cut)
-        return True
+    def _add(self, cuts: Iterable[Cut]) -> int:
+        """Add cuts unless they are known; count those that are new."""
+        before = len(self.master.cuts)
+        for cut in cuts:
+            key = _key(cut)
+            if key not in self._seen:
+                self._seen.add(key)
+                self.master.add_cut(cut)
+        return len(self.master.cuts) - before
 
     def _solve(self) -> None:
         """Solve the master over all cells by pricing, and keep the best bound."""
@@ -268,7 +257,7 @@ class CutLoop:
                 value = np.ceil(value - 1e-6 * max(1.0, abs(value)))
             if value >= self.value:
                 self.value, self.reduced = float(value), reduced
-            if not self.master.price(reduced, _PRICED):
+            if not self.master.price(reduced, _CELLS_PER_PRICING):
                 self.fractions = self.master.fractions()
                 # A cut that was dropped and is violated again may come back.
                 for cut in self.master.drop_idle(10):
@@ -277,15 +266,14 @@ class CutLoop:
         self.fractions = self.master.fractions()
 
 
+def _no_cuts(_: Real) -> Iterator[Cut]:
+    """Yield nothing: a kind of cuts that is switched off."""
+    return iter(())
+
+
 def _key(cut: Cut) -> bytes:
     """Tell cuts apart: bridgeless rows of the same cells differ in their signs."""
     return cut.cells.tobytes() + cut.coefficients.tobytes()
-
-
-def _depth(cut: Cut, x: Real) -> float:
-    """How far a solution is inside a cut, negative where it is violated."""
-    inside = float(cut.coefficients @ x[cut.cells]) - cut.least
-    return inside / float(np.linalg.norm(cut.coefficients))
 
 
 def node_bound(problem: Problem) -> Bound:

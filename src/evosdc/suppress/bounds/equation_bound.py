@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.problem.problem import Problem
 
 # Rounding may neither invent a need nor make it larger than it is.

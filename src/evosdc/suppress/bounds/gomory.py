@@ -1,14 +1,14 @@
-"""Tableau cuts: combinations of cuts that no whole pattern can meet as they stand.
+"""Gomory cuts: combinations of cuts that no whole pattern can meet as they stand.
 
 In a basic solution of the master a fractional cell is a combination of cuts that hold
 with equality. Rounding that combination gives an inequality that every whole pattern
 meets and the solution violates (Gomory 1960, the mixed integer cut). Where all cells
-lend enough room, cuts only ask that cells be connected, single ones leave nothing to
+have enough room, cuts only ask that cells be connected, single ones leave nothing to
 round, and these combinations (odd sets among them) are what separates the relaxation
 from the optimum.
 
 The cuts hold for any multipliers, so these are rounded to a grid, and the right-hand
-side gives way a little: the cut is valid whatever the tolerances of the solver.
+side is lowered a little: the cut is valid whatever the tolerances of the solver.
 """
 
 from __future__ import annotations
@@ -19,28 +19,32 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.arrays import Flags, Real
-from evosdc.suppress.bounds.master import Master
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.bounds.master import Master, entries
+from evosdc.suppress.engine.cut import MULTIPLIER_GRID, Cut
 
-# Multipliers are halves, thirds and the like; this grid holds them exactly.
-_GRID = 720720
-# Cells this far from whole are asked, so many in one round.
+# Cells this far from whole are asked, so many in one round. Half as many cells give
+# weaker rounds; twice as many take longer and give cuts that say the same.
 _FRACTIONAL = 0.02
-_ASKED = 100
-# Fractions of the right-hand side too near a whole number make weak, unsafe cuts.
+_CELLS_PER_ROUND = 100
+# Fractions of the right-hand side too near a whole number make weak, unsafe cuts: a
+# numerical bound.
 _NEAR_WHOLE = 0.02
-# A cut is worth adding if it is violated by this share of its length.
-_WORTH = 1e-3
-# Coefficients below are left out; the right-hand side gives way by this share.
+# A cut is added if it is violated by this share of its length: a tolerance.
+_LEAST_VIOLATION = 1e-3
+# Coefficients below are left out, and the right-hand side is lowered by this share: a
+# tolerance.
 _SAFE = 1e-7
-# Coefficients may not be larger than this many times the right-hand side.
-_RANGE = 1e4
-# A combination of more cells than this costs more time than it is worth.
-_LONGEST = 3000
-_CUTS_A_ROUND = 40
+# Coefficients may not be larger than this many times the right-hand side, so that the
+# tolerance above covers their rounding.
+_LARGEST_RATIO = 1e4
+# Cells of a combination at most. At half of it large tables get hardly any, at twice of
+# it each takes longer than it saves.
+_MOST_CELLS = 3000
+# With half as many cuts the bound rises more slowly, twice as many overlap.
+_CUTS_PER_ROUND = 40
 
 
-def tableau_cuts(master: Master) -> Iterator[Cut]:
+def gomory_cuts(master: Master) -> Iterator[Cut]:
     """Yield combinations of the master's cuts that its solution violates."""
     # Dropped rows have cost the LP its inverse; it has it back at once.
     if not master.solve():
@@ -53,18 +57,17 @@ def tableau_cuts(master: Master) -> Iterator[Cut]:
     combined = np.asarray((rows.T @ multipliers.T).T)
     found: list[tuple[float, Cut]] = []
     for at, multiplier in enumerate(multipliers):
-        if np.count_nonzero(combined[at]) > _LONGEST:
+        if np.count_nonzero(combined[at]) > _MOST_CELLS:
             continue
         cut = _round(combined[at], multiplier, rows, least, whole, x)
-        if cut is None or len(cut.cells) > _LONGEST:
+        if cut is None or len(cut.cells) > _MOST_CELLS:
             continue
-        share = x[cut.cells]
-        length = float(np.linalg.norm(cut.coefficients[share > _SAFE]))
-        violation = (cut.least - float(cut.coefficients @ share)) / max(length, _SAFE)
-        if violation > _WORTH:
+        length = float(np.linalg.norm(cut.coefficients[x[cut.cells] > _SAFE]))
+        violation = cut.missing(x) / max(length, _SAFE)
+        if violation > _LEAST_VIOLATION:
             found.append((violation, cut))
     found.sort(key=lambda pair: -pair[0])
-    for _, cut in found[:_CUTS_A_ROUND]:
+    for _, cut in found[:_CUTS_PER_ROUND]:
         yield cut
 
 
@@ -74,9 +77,9 @@ def _multipliers(master: Master) -> Real:
     value = np.where(basic >= 0, master.values[np.maximum(basic, 0)], 0.0)
     off = np.minimum(value, 1.0 - value)
     places = np.flatnonzero(off > _FRACTIONAL)
-    places = places[np.argsort(-off[places], kind="stable")[:_ASKED]]
+    places = places[np.argsort(-off[places], kind="stable")[:_CELLS_PER_ROUND]]
     found = [master.inverse_row(int(place)) for place in places]
-    return np.rint(np.array(found) * _GRID) / _GRID
+    return np.rint(np.array(found) * MULTIPLIER_GRID) / MULTIPLIER_GRID
 
 
 def _rows(master: Master, x: Real) -> tuple[sparse.csr_array, Real, Flags]:
@@ -86,20 +89,13 @@ def _rows(master: Master, x: Real) -> tuple[sparse.csr_array, Real, Flags]:
     number then, which makes combinations stronger.
     """
     cuts = master.rows()
+    row, cells, terms = entries(cuts)
     least = np.array([cut.least for cut in cuts])
-    whole = np.zeros(len(cuts), dtype=bool)
-    terms = []
-    for row, cut in enumerate(cuts):
-        up = np.ceil(cut.coefficients - 1e-9)
-        whole[row] = (
-            cut.least in (0.0, 1.0) and float(up @ x[cut.cells]) < cut.least + _SAFE
-        )
-        terms.append(up if whole[row] else cut.coefficients)
-    start = np.concatenate([[0], np.cumsum([len(cut.cells) for cut in cuts])])
-    cells = np.concatenate([cut.cells for cut in cuts])
-    matrix = sparse.csr_array(
-        (np.concatenate(terms), cells, start), shape=(len(cuts), len(x))
-    )
+    up = np.ceil(terms - 1e-9)
+    tight = np.bincount(row, up * x[cells], minlength=len(cuts)) < least + _SAFE
+    whole = tight & ((least == 0.0) | (least == 1.0))
+    terms = np.where(whole[row], up, terms)
+    matrix = sparse.csr_array((terms, (row, cells)), shape=(len(cuts), len(x)))
     return matrix, least, whole
 
 
@@ -150,6 +146,6 @@ def _round(
     if bound > 0 and np.all(weight >= 0):
         weight = np.minimum(weight, bound)
     scale = abs(bound) if abs(bound) > 1e-3 else 1.0
-    if float(np.abs(weight).max()) > _RANGE * scale:
+    if float(np.abs(weight).max()) > _LARGEST_RATIO * scale:
         return None
     return Cut(chosen, weight / scale, bound / scale)

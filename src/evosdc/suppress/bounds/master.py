@@ -11,8 +11,9 @@ import numpy as np
 from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.cut import Cut
 
-# Cells that a new cut brings into the LP at least.
-_SEEDS = 12
+# Cells that a new cut brings into the LP at least. With half as many there are more
+# rounds of pricing, with twice as many the LP has more columns that stay at zero.
+_CELLS_PER_CUT = 12
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Master:
             return
         self._column[fresh] = len(self._cells) + np.arange(len(fresh))
         cuts = [self.cuts[cut] for cut in self._alive]
-        row, cells_in, terms = _entries(cuts)
+        row, cells_in, terms = entries(cuts)
         inside = np.isin(cells_in, fresh)
         row, terms = row[inside], terms[inside]
         place = self._column[cells_in[inside]] - len(self._cells)
@@ -74,7 +75,7 @@ class Master:
             return
         cuts = [self.cuts[at] for at in self._waiting]
         self.add_cells(np.concatenate([self._seeds(cut) for cut in cuts]))
-        row, cells, terms = _entries(cuts)
+        row, cells, terms = entries(cuts)
         inside = self._column[cells] >= 0
         count = len(cuts)
         self._lp.addRows(
@@ -96,11 +97,11 @@ class Master:
         At least a dozen, and as many as the cut needs: the level of a giant cell asks
         for thousands, and with fewer of them the LP would have no solution.
         """
-        lends = np.flatnonzero(cut.coefficients > 0)
-        cells, coefficients = cut.cells[lends], cut.coefficients[lends]
+        able = np.flatnonzero(cut.coefficients > 0)
+        cells, coefficients = cut.cells[able], cut.coefficients[able]
         best = np.argsort(self.cost[cells] / coefficients, kind="stable")
         needed = int(np.searchsorted(np.cumsum(coefficients[best]), 1.0)) + 2
-        return cells[best[: max(_SEEDS, needed)]]
+        return cells[best[: max(_CELLS_PER_CUT, needed)]]
 
     def solve(self) -> bool:
         """Solve the LP over the present columns and cuts."""
@@ -154,7 +155,7 @@ class Master:
         """Cost of each cell less what the cuts pay for it."""
         paid = np.flatnonzero(self.duals > 0)
         reduced = self.cost.copy()
-        row, cells, terms = _entries([self.cuts[self._alive[r]] for r in paid])
+        row, cells, terms = entries([self.cuts[self._alive[r]] for r in paid])
         np.subtract.at(reduced, cells, self.duals[paid][row] * terms)
         return reduced
 
@@ -177,7 +178,7 @@ class Master:
         return len(cells)
 
 
-def _entries(cuts: list[Cut]) -> tuple[Long, Long, Real]:
+def entries(cuts: list[Cut]) -> tuple[Long, Long, Real]:
     """Return the terms of cuts as triplets: number of the cut, cell, coefficient."""
     if not cuts:
         none = np.zeros(0, dtype=np.int64)

@@ -21,12 +21,15 @@ from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.subnetworks import moving_equations, subnetworks
 
 # Sets of equations that are looked at: the three pairs of flat dimensions, and more
-# where trees give a cell up to six equations.
-_SETS = 12
-# A round ends with the first set that has given so many cuts.
-_CUTS_A_ROUND = 50
-# A set is left where it has given so many: most would be of use for one level only.
-_CUTS_A_SET = 500
+# where trees give a cell up to six equations. With half as many, planes of such tables
+# are left to programs; twice as many repeat one another.
+_MOST_SETS = 12
+# A round ends with the first set that has given so many cuts. At half of it there are
+# more relaxations, at twice of it more cuts that one relaxation would have spared.
+_CUTS_PER_ROUND = 50
+# A set is left where it has given so many. Half as many take more rounds, and most of
+# twice as many would be of use for one level only.
+_CUTS_PER_SET = 500
 
 
 class PlaneCuts:
@@ -34,7 +37,7 @@ class PlaneCuts:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._packings = subnetworks(problem, _SETS)
+        self._packings = subnetworks(problem, _MOST_SETS)
         self._parts: list[NetworkCuts] = []
         self._next = 0
 
@@ -45,7 +48,7 @@ class PlaneCuts:
         Sets are packed when it is their turn for the first time.
         """
         found = asked = 0
-        while found < _CUTS_A_ROUND and not stopped():
+        while found < _CUTS_PER_ROUND and not stopped():
             if self._next >= len(self._parts):
                 rows = next(self._packings, None)
                 if rows is not None:
@@ -57,11 +60,11 @@ class PlaneCuts:
             asked += 1
             before = found
             part = self._parts[self._next]
-            for cut in part.violated(x, stopped, _CUTS_A_SET, bridges=False):
+            for cut in part.violated(x, stopped, _CUTS_PER_SET, bridges=False):
                 found += 1
                 yield cut
             # A set that has more to give has the next round too.
-            if found - before < _CUTS_A_SET:
+            if found - before < _CUTS_PER_SET:
                 self._next += 1
 
     def bridges(self, x: Real, stopped: Callable[[], bool]) -> Iterator[Cut]:

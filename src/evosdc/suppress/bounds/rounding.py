@@ -24,19 +24,22 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.sort import order_of
 
-# A cut is worth adding if it is violated by this share of its length.
-_WORTH = 1e-2
-# Fractions of the right-hand side too near a whole number make no safe cut.
+# A cut is added if it is violated by this share of its length: a tolerance.
+_LEAST_VIOLATION = 1e-2
+# Fractions of the right-hand side too near a whole number make no safe cut: a
+# numerical bound.
 _NEAR_WHOLE = 1e-2
 # What rounding errors in the coefficients may add up to.
 _SAFE = 1e-9
-# Cuts farther from being tight than this are not looked at.
-_SLACK = 0.3
-# Cells that suggest a step, and cells on which to change one's mind, at most.
+# Cuts farther from being tight than this are not looked at. At half of it some that
+# round well are missed, at twice of it most that are looked at do not.
+_MOST_SLACK = 0.3
+# Cells that suggest a step, and cells whose rounding is tried the other way, at most.
+# Half of either gives weaker cuts, twice of either takes twice the time.
 _STEPS = 24
 _FLIPS = 16
 
@@ -46,15 +49,15 @@ def rounded(cuts: Sequence[Cut], x: Real) -> Iterator[Cut]:
     for cut in cuts:
         if cut.least != 1.0:
             continue
-        share = x[cut.cells]
-        if float(cut.coefficients @ share) > 1.0 + _SLACK:
+        if cut.missing(x) < -_MOST_SLACK:
             continue
+        share = x[cut.cells]
         support = np.flatnonzero(share > 1e-9)
         part = share[support]
         if not np.any((part > 1e-6) & (part < 1 - 1e-6)):
             continue
         worth, step, taken = best_rounding(cut.coefficients[support], part)
-        if worth < _WORTH:
+        if worth < _LEAST_VIOLATION:
             continue
         fresh = _round(cut, support[taken], step)
         if fresh is not None:
@@ -135,8 +138,8 @@ def _best_step(
 def best_rounding(a: Real, x: Real) -> tuple[float, float, Flags]:
     """Find which cells to take as hidden, and the step, that violate most.
 
-    Begins with the cells that are hidden by half or more, then changes its mind on one
-    cell after the other, those nearest a half first.
+    Begins with the cells that are hidden by half or more, then tries the opposite for
+    one cell after the other, those nearest a half first.
     """
     taken = np.zeros(len(a), np.bool_)
     left = 1.0

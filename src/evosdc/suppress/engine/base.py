@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.parallel import LazyPool
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.evaluator import Evaluator
@@ -22,9 +23,9 @@ from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 
-Cells = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Costs = NDArray[np.float64]
+Cells = Long
+Mask = Flags
+Costs = Real
 Stopped = Callable[[], bool]
 
 
@@ -44,7 +45,7 @@ class Demands:
 
     cell: Cells
     sign: NDArray[np.int8]
-    amount: NDArray[np.float64]
+    amount: Real
     attacker: Cells = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
@@ -54,7 +55,7 @@ class Demands:
     def __len__(self) -> int:
         return len(self.cell)
 
-    def by_weight(self, weight: NDArray[np.float64], rows: Cells) -> Cells:
+    def by_weight(self, weight: Real, rows: Cells) -> Cells:
         """Order of some rows by falling weight, both directions of a cell together."""
         cell = self.cell[rows]
         return np.lexsort((-self.sign[rows], cell, -weight[cell]))
@@ -108,7 +109,7 @@ class State(Protocol):
         """Cover every demand, or those of an order, hiding cells where it takes some.
 
         `price` is what hiding a cell costs meanwhile, the problem's costs unless given.
-        When `stopped` says so the rest is covered the quick way, which may be dear.
+        When `stopped` says so the rest is covered the quick way, which may hide much.
 
         Raises
         ------
@@ -127,7 +128,7 @@ class State(Protocol):
     def clean_up(
         self, order: ArrayLike | None = None, stopped: Stopped = never
     ) -> bool:
-        """Publish every cell that is not needed, dearest first unless told otherwise.
+        """Publish every cell that is not needed, the most expensive first unless told.
 
         Needs every demand covered. Returns False where it was stopped half-way; the
         pattern is safe all the same.
@@ -150,7 +151,7 @@ class Separator(Protocol):
         """Yield the cuts of single equations."""
         ...
 
-    def violated(self, x: NDArray[np.float64], stopped: Stopped) -> Iterator[Cut]:
+    def violated(self, x: Real, stopped: Stopped) -> Iterator[Cut]:
         """Yield cuts that cells hidden to the extent `x` violate."""
         ...
 
@@ -168,15 +169,16 @@ class WalkOptions:
     turn
         Steps between two blurs.
     memory
-        Steps that late acceptance looks back; 1 never lets the pattern get dearer.
+        Steps that late acceptance looks back; 1 never accepts a more expensive pattern.
     patience
-        Steps without a better pattern after which the walk begins anew from one that
+        Steps without a better pattern after which the walk begins again from one that
         is largely rebuilt, and at least twenty per secondary; 0 for never.
     slack
         How much more than the best pattern met the next may cost, as a share of what a
         secondary costs on average.
-    lure
-        To what extent a relaxation hides each cell: such cells are made cheaper.
+    discount
+        Share by which each cell is cheaper in some of the steps: where a relaxation
+        hides it.
     """
 
     most: int
@@ -185,7 +187,7 @@ class WalkOptions:
     memory: int = 1
     patience: int = 0
     slack: float = 0.0
-    lure: Costs | None = None
+    discount: Costs | None = None
 
 
 class Walker(Protocol):
@@ -228,7 +230,7 @@ class Mender(Protocol[S]):
         ...
 
     def prune(self, state: S) -> None:
-        """Publish every cell that no demand needs, the dearest first."""
+        """Publish every cell that no demand needs, the most expensive first."""
         ...
 
     def drop_in_turn(self, state: S, order: Cells) -> None:
@@ -248,18 +250,18 @@ class Engine(Protocol[S]):
         ...
 
     @property
-    def quick(self) -> bool:
-        """Whether a demand is covered in microseconds, without solving a program."""
+    def is_network(self) -> bool:
+        """Whether the table is a network: flows cover a demand in microseconds."""
         ...
 
     @property
-    def agile(self) -> bool:
-        """Whether a step of ruin and recreate takes no program either."""
+    def has_boxes(self) -> bool:
+        """Whether ruin and recreate may take boxes (in networks, paths) to rebuild."""
         ...
 
     @property
-    def roaming(self) -> WalkOptions | None:
-        """How to walk far, where other options than those of a plain walk do."""
+    def program_walk(self) -> WalkOptions | None:
+        """How to walk by programs, where they are known to be quick."""
         ...
 
     @property
@@ -280,13 +282,13 @@ class Engine(Protocol[S]):
         stopped: Stopped = never,
         price: Costs | None = None,
         late: Stopped | None = None,
-    ) -> S:
+    ) -> S | None:
         """Build a pattern by programs over the whole table, which are measured.
 
         When `stopped` says so, or where they take too long, the rest is covered as by
         `State.cover`; otherwise `programs_pay` from then on. `price` is that of
         `State.cover`; `late` ends covering demands against attackers, once programs
-        have shown that they are quick.
+        have shown that they are quick. None where they have not and there are any.
         """
         ...
 
@@ -324,7 +326,7 @@ class Engine(Protocol[S]):
         ...
 
     def mender(self, rng: np.random.Generator, stopped: Stopped = never) -> Mender[S]:
-        """Return what breeds patterns; when `stopped` says so it hurries."""
+        """Return what changes whole patterns, in little time once `stopped` says so."""
         ...
 
     def evaluator(self, grouping: Grouping, search: Search, clean: bool) -> Evaluator:

@@ -11,8 +11,8 @@ from evosdc.suppress.problem.problem import Problem
 def engine_for(problem: Problem) -> AnyEngine:
     """Return an engine of the kind that suits the table, for one run.
 
-    It is made anew: solvers that another run has warmed could lead to another of
-    several equally good answers. What an engine sets up, it sets up when asked.
+    Each run has its own: solvers that are warm from another one could lead to another
+    of several equally good answers. What an engine sets up, it sets up when asked.
     """
     if problem.network is not None and not problem.has_attackers:
         return NetworkEngine(problem)

@@ -5,31 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evosdc.arrays import Flags, Long, Real
 
 
 @dataclass
 class Cut:
     """``sum of coefficients * x >= least``, scaled so that `least` is 1 or 0."""
 
-    cells: NDArray[np.int64]
-    coefficients: NDArray[np.float64]
+    cells: Long
+    coefficients: Real
     least: float = 1.0
 
+    def missing(self, x: Real) -> float:
+        """By how much a pattern violates the cut; negative where it has slack."""
+        return self.least - float(self.coefficients @ x[self.cells])
 
-def leaning_cut(
-    cells: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    primary: NDArray[np.bool_],
-    short: float,
-) -> Cut | None:
-    """Write that a level leans on cells, each with a share of it as its term.
+    def distance(self, x: Real) -> float:
+        """How far a pattern is from satisfying the cut, negative where it does."""
+        return self.missing(x) / float(np.linalg.norm(self.coefficients))
 
-    What sensitive cells lend is had for nothing, and no cell need lend more than what
-    is left. None where nothing is left, up to `short`, or nothing to lend it.
+
+# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
+MULTIPLIER_GRID = 720720
+
+
+def capacity_cut(cells: Long, terms: Real, primary: Flags, short: float) -> Cut | None:
+    """Write that a level needs cells, each of which can give a share of it (its term).
+
+    What sensitive cells can give is free, and no other need give more than what is left
+    to be found. None where that is no more than `short`, or no cell can give any.
     """
     rest = 1.0 - float(terms[primary].sum())
-    lends = ~primary & (terms > 0)
-    if not rest > short or not lends.any():
+    needed = ~primary & (terms > 0)
+    if not rest > short or not needed.any():
         return None
-    return Cut(cells[lends], np.minimum(terms[lends] / rest, 1.0))
+    return Cut(cells[needed], np.minimum(terms[needed] / rest, 1.0))

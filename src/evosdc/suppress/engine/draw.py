@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
 
 @kernel(inner=True)

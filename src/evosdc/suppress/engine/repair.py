@@ -17,10 +17,13 @@ from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
 
-# How much of a slow repair the next one is expected to take.
-_FADING = 0.8
-# How many times dearer a cell is that was published on purpose.
-_SHUNNED = 4.0
+# Share of the seconds of a slow repair that the next one is expected to take. At half
+# of it one slow repair is soon forgotten and a limit may be passed, near 1 it ends the
+# run.
+_EXPECTED_SHARE = 0.8
+# Price of a cell that was published on purpose, times its cost. At half of it many are
+# hidden again at once, at twice of it more other cells are hidden instead.
+_SHUNNED_TIMES = 4.0
 
 
 class Repair:
@@ -72,7 +75,7 @@ class Repair:
         start = self.search.seconds
         relaxed = self.problem.pattern(hidden & self.problem.hideable)
         pattern, exposed = self._repaired(relaxed.hidden, event, shunned)
-        self.takes = max(_FADING * self.takes, self.search.seconds - start)
+        self.takes = max(_EXPECTED_SHARE * self.takes, self.search.seconds - start)
         if passed:
             self.count += 1
             self.exposed += exposed
@@ -116,11 +119,11 @@ class Repair:
 
     def _prices(self, shunned: Cells) -> Costs:
         cost = self.problem.cost.copy()
-        cost[shunned] *= _SHUNNED
+        cost[shunned] *= _SHUNNED_TIMES
         return cost
 
     def _near(self, changed: Cells, hidden: Mask) -> Cells:
-        """Secondaries in an equation with a cell that changed, dearest first."""
+        """Secondaries in an equation with a cell that changed, by falling cost."""
         table = self.problem.table
         rows = np.unique(table.columns[:, changed].indices)
         cells = np.unique(table.matrix[rows].indices)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
-# Stretches so short are sorted by insertion before they are merged.
-_SHORT = 16
+# Numbers that are sorted by insertion before runs of them are merged: at half or twice
+# of it sorting takes a little longer.
+_RUN = 16
 
 
 @kernel(inner=True)
@@ -15,14 +16,14 @@ def order_of(key: np.ndarray) -> np.ndarray:
     """Return the places of the numbers from low to high, equal ones as they come."""
     size = len(key)
     order, other = np.arange(size), np.empty(size, dtype=np.int64)
-    for start in range(0, size, _SHORT):
-        for i in range(start + 1, min(start + _SHORT, size)):
+    for start in range(0, size, _RUN):
+        for i in range(start + 1, min(start + _RUN, size)):
             j = i
             while j > start and key[order[j - 1]] > key[i]:
                 order[j] = order[j - 1]
                 j -= 1
             order[j] = i
-    width = _SHORT
+    width = _RUN
     while width < size:
         for start in range(0, size, 2 * width):
             middle = min(start + width, size)

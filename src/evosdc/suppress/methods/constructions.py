@@ -49,7 +49,7 @@ def evaluations(problem: Problem, name: str) -> int:
 
 def _for_public_first(problem: Problem) -> bool:
     """Whether flows find a pattern for the public, to be made safe from the others."""
-    return problem.has_attackers and engine_for(problem.for_public).quick
+    return problem.has_attackers and engine_for(problem.for_public).is_network
 
 
 def _tables(problem: Problem) -> int:

@@ -19,7 +19,7 @@ from evosdc.arrays import Flags, Long, Real
 from evosdc.parallel import Closing, Task, open_pool
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.methods.hitas_subtable import (
     HitasParameters,
     SubtableAnswer,
@@ -56,10 +56,10 @@ def run(problem: Problem, parameters: HitasParameters, search: Search) -> Patter
     state = GeneralEngine(problem).start(cut.hidden)
     open_levels: set[int] = set()
 
-    def cover(cell: int, sign: int, amount: float, price: Real) -> Move | None:
-        move = state.table.programs.cheapest(cell, sign, amount, price)
+    def cover(asked: Demand, price: Real) -> Move | None:
+        move = state.table.programs.cheapest(asked, price)
         if move is None or not state.hidden[move.cells].all():
-            open_levels.add(cell)
+            open_levels.add(asked.cell)
         return move
 
     state.cover_free(stopped=search.stopped)

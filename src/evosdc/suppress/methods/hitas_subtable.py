@@ -200,7 +200,7 @@ def solve_problem(
 def _method(problem: Problem, name: str, timed: bool) -> str:
     if name != "auto" and find_method(name).takes(problem) is None:
         return name
-    if engine_for(problem).quick:
+    if engine_for(problem).is_network:
         return "hybrid"
     # Cut and branch has no end of its own that is near.
     return "optimal" if timed and problem.hideable.sum() <= _SMALL else "attacker"

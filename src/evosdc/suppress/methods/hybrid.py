@@ -188,7 +188,7 @@ def run_hybrid(
 def _start(run: _Run) -> None:
     """Build the first pattern and the first bound."""
     search, home, loop = run.search, run.home, run.loop
-    if not home.engine.quick:
+    if not home.engine.is_network:
         _first_bound(run)
     if search.best is None:
         home.build_first()
@@ -198,7 +198,7 @@ def _start(run: _Run) -> None:
         search.raise_bound(0.0)
     if run.over():
         return
-    if home.engine.quick:
+    if home.engine.is_network:
         loop.run_nodes()
         run.raise_bound(loop.value)
     elif not home.engine.programs_pay:
@@ -395,7 +395,11 @@ class Programme:
         if not run.parameters.rounds or run.best.cost >= self._exhausted:
             return False
         cells = int(run.open_cells().sum())
-        if self._every and not run.home.engine.quick and cells <= run.parameters.tree:
+        if (
+            self._every
+            and not run.home.engine.is_network
+            and cells <= run.parameters.tree
+        ):
             return False  # there the tree is quicker than a new one after each round
         return cells <= run.parameters.columns
 

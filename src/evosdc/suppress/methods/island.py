@@ -120,6 +120,8 @@ class Island:
         price = self.problem.cost * (1.0 - _GUIDANCE * np.clip(self.fractions, 0, 1))
         state = self.engine.build_by_programs(stopped, price, late)
         self.building = search.seconds - begun
+        if state is None:
+            return
         # Whoever judges what is found meanwhile learns how long that takes.
         search.offer(state.pattern(), "by programs over the whole table")
         # Worth a tenth of the cost where there are many attackers.
@@ -281,8 +283,8 @@ class Walk:
     def applies(self) -> bool:
         engine = self._island.engine
         if self._boxes:
-            return engine.agile
-        return engine.roaming is not None or not engine.agile
+            return engine.has_boxes
+        return engine.program_walk is not None or not engine.has_boxes
 
     def turn(self, slice: Slice) -> None:
         island = self._island
@@ -322,16 +324,18 @@ class Walk:
         return self._walker
 
     def _options(self) -> WalkOptions | None:
-        roaming = self._island.engine.roaming
-        if self._boxes or roaming is None:
+        program_walk = self._island.engine.program_walk
+        if self._boxes or program_walk is None:
             return None
-        return replace(roaming, lure=_LURE * np.clip(self._island.fractions, 0.0, 1.0))
+        return replace(
+            program_walk, discount=_LURE * np.clip(self._island.fractions, 0.0, 1.0)
+        )
 
     def _admit(self, walker: Walker) -> None:
         """Let the best pattern in; walks of networks may have gone on from it."""
         assert self._state is not None
         island = self._island
-        if island.engine.quick:
+        if island.engine.is_network:
             parent = island.population.states[0]
             state = island.mender.child(parent, walker.best().hidden)
         else:

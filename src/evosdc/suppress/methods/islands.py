@@ -160,5 +160,5 @@ class Islands(Exchange):
     def take(self, number: int, found: tuple[Pattern, ...]) -> None:
         super().take(number, found)
         self._own[number] = found
-        for pattern in found[: _TRAVEL if self._home.engine.quick else _TAKEN]:
+        for pattern in found[: _TRAVEL if self._home.engine.is_network else _TAKEN]:
             self._home.admit_pattern(pattern)

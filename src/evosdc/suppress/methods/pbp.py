@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Flags
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
-from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays
-from evosdc.suppress.engine.network.flow import Graph
+from evosdc.suppress.engine.network.arrays import Arcs, Graph, PatternArrays
 from evosdc.suppress.engine.network.paths import hide
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.sp import cell_order

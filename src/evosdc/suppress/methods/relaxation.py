@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from evosdc.arrays import Flags, Real
-from evosdc.suppress.engine.cut import Cut, leaning_cut
+from evosdc.suppress.engine.cut import Cut, capacity_cut
 from evosdc.suppress.methods.contracted import contraction_for
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
@@ -77,4 +77,4 @@ class Relaxation:
         inside = group >= 0
         classes, place = np.unique(group[inside], return_inverse=True)
         terms = np.bincount(place, weights=cut.coefficients[inside]) / cut.least
-        return leaning_cut(classes, terms, self.problem.primary[classes], _SHORT)
+        return capacity_cut(classes, terms, self.problem.primary[classes], _SHORT)

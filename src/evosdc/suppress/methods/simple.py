@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.grid import MOST_PLACES
-from evosdc.suppress.engine.general.hide_totals import hide_totals
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import Method
@@ -41,8 +39,7 @@ ATTACKER = Method(
 def run_marginal(problem: Problem, _: NoOptions, search: Search) -> Pattern:
     """Hide totals; where they are fixed or too small, ask the attacker's program."""
     state = GeneralEngine(problem).start()
-    totals = partial(hide_totals, state.table.programs)
-    failed = state.cover_by(totals, stopped=search.stopped)
+    failed = state.cover_by(state.table.programs.hide_totals, stopped=search.stopped)
     if failed:
         search.note(f"totals do not cover {failed} levels: asking programs")
     return cover_and_finish(state, search, "totals hidden")

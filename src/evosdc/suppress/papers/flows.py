@@ -17,10 +17,11 @@ from itertools import count
 import numpy as np
 
 from evosdc.arrays import Flags, Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.options import option
 from evosdc.suppress.engine.finish import finish
-from evosdc.suppress.engine.network.flow import Graph, end_of, trace
+from evosdc.suppress.engine.network.arrays import Graph
+from evosdc.suppress.engine.network.paths import slot_end, trace
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.sp import cell_order
 from evosdc.suppress.papers.rectangles import OnceThroughOptions, protection_failed
@@ -72,7 +73,7 @@ def stratified_path(
             slot = graph.slot[at]
             cell = slot >> 1
             room = down[cell] if slot & 1 else up[cell]
-            other = end_of(graph, slot)
+            other = slot_end(graph, slot)
             if room <= 0 or used[cell] or final[other]:
                 continue
             price = 0.0 if hidden[cell] else cost[cell]

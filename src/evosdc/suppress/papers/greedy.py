@@ -170,7 +170,7 @@ def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> 
     relaxed = RelaxedSearch(problem, search, parameters.check)
     by_level = parameters.hierarchical == "yes" or (
         parameters.hierarchical == "auto"
-        and not relaxed.repair.engine.quick
+        and not relaxed.repair.engine.is_network
         and bool(np.any(relaxed.depth > 0))
     )
     greedy = relaxed.choice(parameters.rule)

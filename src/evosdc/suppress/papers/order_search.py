@@ -175,12 +175,12 @@ class WeightParameters(MethodOptions):
         large = len(engine.problem.table) > _LARGE
         cells, groups, together = self.cells, self.groups, self.together
         if cells == "auto":
-            unpicked = "unpicked" if engine.quick else "by-bounds"
+            unpicked = "unpicked" if engine.is_network else "by-bounds"
             cells = unpicked if large else "exposed"
         if groups < 0:
             groups = _GROUPS[cells] if large else 0
         if together is None:
-            together = not large or engine.quick
+            together = not large or engine.is_network
         grouping = Grouping(cells, groups, self.grouping, together)
         return engine.evaluator(grouping, search, self.clean == "every")
 
@@ -241,7 +241,7 @@ class OrderParameters(WeightParameters):
         if self.ruin >= 0:
             return self.ruin
         small = len(engine.problem.table) <= _LARGE
-        return _RUIN if engine.quick and small else 0.0
+        return _RUIN if engine.is_network and small else 0.0
 
 
 def preset(by: str, size: int = 10) -> type[OrderParameters]:

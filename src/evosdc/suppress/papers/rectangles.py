@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
+from evosdc.compile.kernels import kernel
 from evosdc.errors import ProtectionFailed
-from evosdc.kernels import kernel
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
-from evosdc.suppress.engine.network.flow import Graph, end_of
+from evosdc.suppress.engine.network.arrays import Graph
+from evosdc.suppress.engine.network.paths import slot_end
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.sp import ORDERS, cell_order
 from evosdc.suppress.problem.pattern import Pattern
@@ -60,7 +61,7 @@ def cheapest_rectangle(
     closer = np.full(nodes, -1, dtype=np.int64)
     for at in range(graph.start[target], graph.start[target + 1]):
         into = graph.slot[at] ^ 1
-        other = end_of(graph, graph.slot[at])
+        other = slot_end(graph, graph.slot[at])
         price = 0.0 if hidden[into >> 1] else cost[into >> 1]
         if (
             into >> 1 != cell
@@ -73,7 +74,7 @@ def cheapest_rectangle(
     corners = np.full(3, -1, dtype=np.int64)
     for at in range(graph.start[source], graph.start[source + 1]):
         out = graph.slot[at]
-        middle = end_of(graph, out)
+        middle = slot_end(graph, out)
         first = 0.0 if hidden[out >> 1] else cost[out >> 1]
         if (
             out >> 1 == cell
@@ -84,7 +85,7 @@ def cheapest_rectangle(
             continue
         for step in range(graph.start[middle], graph.start[middle + 1]):
             across = graph.slot[step]
-            corner = end_of(graph, across)
+            corner = slot_end(graph, across)
             if corner == source:
                 continue
             price = 0.0 if hidden[across >> 1] else cost[across >> 1]

@@ -24,8 +24,9 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.structure.equations import Equations
 from evosdc.suppress.structure.unpick import movable
 
 # An equation short by less than this share is balanced: sums of rounded numbers.
@@ -100,9 +101,7 @@ def make_frame(problem: Problem, claims: bool) -> Frame:
     spread = float(size.max() / size.min()) if len(size) else 1.0
     most = spread * float(level.max(initial=0.0))
     room = np.minimum(np.column_stack([problem.up, problem.down]), most)
-    open_cells = movable(
-        problem.hideable, rows.indptr, rows.indices, columns.indptr, columns.indices
-    )
+    open_cells = movable(problem.hideable, Equations.of(rows, columns))
     free = open_cells & ~problem.primary & (room > 0).any(axis=1)
     sensitive = np.bincount(
         equation[problem.primary[rows.indices]], minlength=rows.shape[0]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.draw import draw
 from evosdc.suppress.papers.relaxed_check import (
     LOGGED,

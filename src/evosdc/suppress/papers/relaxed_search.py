@@ -29,8 +29,8 @@ from evosdc.suppress.papers.relaxed_moves import (
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
+from evosdc.suppress.structure.equations import single_totals
 from evosdc.suppress.structure.order_groups import by_weight
-from evosdc.suppress.structure.upsets import single_totals
 
 # Cells a descent looks at between two looks at the clock.
 _PIECE = 200

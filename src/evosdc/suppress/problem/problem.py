@@ -67,6 +67,12 @@ class Problem:
         Who else must not reach it; the public alone unless given.
     sums
         Sums of cells of one respondent that must be protected as well.
+    secondary
+        Cells with demands that are not sensitive: secondaries that must be safe, too.
+        They are protected against the public alone; None where there are none.
+    falling
+        Cells whose widths engines ask for downwards where they can, and not upwards.
+        Both are sufficient, so that the cost of patterns depends on it and no bound.
     """
 
     table: Table
@@ -77,6 +83,8 @@ class Problem:
     levels: Levels
     attackers: Attackers = field(default_factory=Attackers.public)
     sums: RespondentSums = field(default_factory=RespondentSums.none)
+    secondary: NDArray[np.bool_] | None = None
+    falling: frozenset[int] = frozenset()
 
     @classmethod
     def of(
@@ -87,6 +95,7 @@ class Problem:
         strict: bool = False,
         attackers: Attackers | None = None,
         sums: RespondentSums | None = None,
+        secondary: NDArray[np.bool_] | None = None,
     ) -> Problem:
         """Set up the problem of a table; `strict` asks for more than each level.
 
@@ -110,9 +119,10 @@ class Problem:
             up=up,
             down=down,
             hideable=table.status != FIXED,
-            levels=_levels(table, strict),
+            levels=_levels(table, strict, secondary),
             attackers=Attackers.public() if attackers is None else attackers,
             sums=RespondentSums.none() if sums is None else sums,
+            secondary=secondary,
         )
         problem._refuse_levels_beyond_bounds()
         return problem
@@ -137,7 +147,8 @@ class Problem:
         """The attackers, followed by one row per sum that knows all cells but one.
 
         A deviation that moves one cell of a sum and leaves the others alone moves the
-        sum by as much: it is asked for as if an attacker knew the others.
+        sum by as much: it is asked for as if an attacker knew the others. That suffices
+        and is not necessary: a cheaper pattern may move several cells of a sum.
         """
         if not len(self.sums):
             return self.attackers
@@ -158,8 +169,10 @@ class Problem:
     ) -> float:
         """How much of a level is asked for against an attacker, net of its own part.
 
-        Nothing of a cell that it knows.
+        Nothing of a cell that it knows, nor of a secondary.
         """
+        if self.secondary is not None and self.secondary[cell]:
+            return 0.0
         if attacker not in self._rooms:
             self._rooms[attacker] = (
                 set(self.attackers.known(attacker).tolist()),
@@ -271,14 +284,14 @@ def unreachable(problem: Problem, rows: list[int], best: list[float]) -> LevelEr
     return error
 
 
-def _least_asked(table: Table) -> tuple[NDArray[np.float64], ...]:
-    """Return upper, lower and sliding levels, with what cells without any are asked.
+def _least_asked(
+    table: Table, bare: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], ...]:
+    """Return upper, lower and sliding levels, with what `bare` cells are asked.
 
     The judge only asks that their value is not given away. Whatever is asked here must
     be had by every pattern that he calls safe, or bounds would be above some of them.
     """
-    bare = table.status == PRIMARY
-    bare &= (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
     if not bare.any():
         return table.upl, table.lpl, table.spl
     upl, lpl = least_levels(table, bare)
@@ -313,12 +326,16 @@ def _whole_bounds(table: Table) -> Table:
     return table.replace(lower=low, upper=high)
 
 
-def _levels(table: Table, strict: bool) -> Levels:
+def _levels(table: Table, strict: bool, secondary: NDArray[np.bool_] | None) -> Levels:
     cells = table.primaries
-    margin = strict_margin(table)[cells] if strict else np.zeros(len(cells))
-    upl, lpl, spl = table.upl[cells], table.lpl[cells], table.spl[cells]
-    if not strict:
-        upl, lpl, spl = (level[cells] for level in _least_asked(table))
+    # Cells without levels, which must only not be worked out. Strictly more than a
+    # level of 0 is asked of those that are sensitive.
+    bare = (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
+    if strict:
+        bare &= False if secondary is None else secondary
+    bare &= table.status == PRIMARY
+    margin = np.where(strict & ~bare, strict_margin(table), 0.0)[cells]
+    upl, lpl, spl = (level[cells] for level in _least_asked(table, bare))
     cell = np.concatenate([cells, cells])
     sign = np.repeat(np.array([1, -1], dtype=np.int8), len(cells))
     # Nobody can be made to believe beyond a bound: a level there is reached at best.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError, RequestError
 from evosdc.suppress.problem.problem import least_levels
 from evosdc.table import Table
-from evosdc.table.select import select
+from evosdc.table.index import select
 from evosdc.table.status import FIXED, PRIMARY
 
 Label = Mapping[str, str]
@@ -20,7 +20,7 @@ Label = Mapping[str, str]
 
 @dataclass(frozen=True)
 class CellRequests:
-    """Cells by label: see `evosdc.table.select.select`.
+    """Cells by label: see `evosdc.table.index.select`.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import (
     AnyOf,

@@ -6,7 +6,7 @@ their totals stand together in an equation again. Parallel equations are put tog
 equations of a total and of its parts are put into one dimension, and the code of a cell
 in a dimension is what the equations along all the others have in common.
 
-Nothing is taken on trust: where two cells get the same codes, or a code two totals, the
+Everything is checked: where two cells get the same codes, or a code two totals, the
 table is left without dimensions, and deviations found with them are checked one by one.
 """
 
@@ -17,11 +17,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosdc.arrays import Flags, Int, Long
-from evosdc.kernels import kernel
-from evosdc.suppress.structure.upsets import totals_of
+from evosdc.compile.kernels import kernel
+from evosdc.suppress.structure.equations import Equations, totals_of
 from evosdc.table import Dimension, Hierarchy, Table
 
-# More dimensions than this are no dimensions but leftovers.
+# With more than this, equations that fit nowhere have been taken for dimensions.
 MOST_DIMENSIONS = 6
 
 
@@ -35,10 +35,9 @@ def dimensions_of(table: Table) -> tuple[tuple[Dimension, ...], Int] | None:
 
 def find_codes(table: Table) -> tuple[tuple[Dimension, ...], Int] | None:
     """Return dimensions and the codes of each cell, or None where there are none."""
-    relation = totals_of(table.matrix)
-    if relation is None:
+    heads = totals_of(table.matrix)
+    if heads is None:
         return None
-    heads = relation[1]
     axis = _axes(table, heads)
     if axis is None:
         return None
@@ -68,17 +67,9 @@ def find_codes(table: Table) -> tuple[tuple[Dimension, ...], Int] | None:
 
 def _axes(table: Table, heads: Long) -> Long | None:
     """The dimension along which each equation runs."""
-    matrix, columns = table.matrix, table.columns
-    equations = (
-        matrix.indptr.astype(np.int64),
-        matrix.indices.astype(np.int64),
-        columns.indptr.astype(np.int64),
-        columns.indices.astype(np.int64),
-        heads.astype(np.int64),
-    )
-    parallel = _parallel(*equations)
-    tree = _same_tree(parallel, *equations)
-    return _share_out(table, heads, tree)
+    equations = Equations.of(table.matrix, table.columns)
+    parallel = _parallel(equations, heads)
+    return _share_out(table, heads, _same_tree(parallel, equations, heads))
 
 
 def _share_out(table: Table, heads: Long, tree: Long) -> Long | None:
@@ -149,79 +140,79 @@ def _root(above: Long, node: int) -> int:
 
 
 @kernel(inner=True)
-def _together(one: int, two: int, column_start: Long, column_row: Long) -> bool:
+def _share_equation(equations: Equations, one: int, two: int) -> bool:
     """Whether two different cells stand in one equation."""
-    for e in range(column_start[one], column_start[one + 1]):
-        for f in range(column_start[two], column_start[two + 1]):
-            if column_row[e] == column_row[f]:
+    start, row = equations.column_start, equations.row
+    for e in range(start[one], start[one + 1]):
+        for f in range(start[two], start[two + 1]):
+            if row[e] == row[f]:
                 return True
     return False
 
 
 @kernel
-def _parallel(
-    row_start: Long, row_cell: Long, column_start: Long, column_row: Long, heads: Long
-) -> Long:
+def _parallel(equations: Equations, heads: Long) -> Long:
     """Bundle equations that run along one dimension at the same level."""
+    row_start, column_start = equations.row_start, equations.column_start
     above = np.arange(len(heads))
     for row in range(len(heads)):
         for p in range(row_start[row], row_start[row + 1] - 1):
-            one, two = row_cell[p], row_cell[p + 1]
+            one, two = equations.cell[p], equations.cell[p + 1]
             for e in range(column_start[one], column_start[one + 1]):
-                first = column_row[e]
+                first = equations.row[e]
                 if first == row or heads[first] == one:
                     continue
                 for f in range(column_start[two], column_start[two + 1]):
-                    second = column_row[f]
+                    second = equations.row[f]
                     if second == row or heads[second] == two:
                         continue
                     a, b = _root(above, first), _root(above, second)
                     if a == b or heads[first] == heads[second]:
                         continue
-                    if _together(heads[first], heads[second], column_start, column_row):
+                    if _share_equation(equations, heads[first], heads[second]):
                         above[max(a, b)] = min(a, b)
     for row in range(len(heads)):
         above[row] = _root(above, row)
     return above
 
 
+@kernel(inner=True)
+def _crosses(
+    equations: Equations, heads: Long, parallel: Long, row: int, upper: int
+) -> bool:
+    """Whether a part of an equation is a part of one parallel to another."""
+    column_start = equations.column_start
+    for p in range(equations.row_start[row], equations.row_start[row + 1]):
+        part = equations.cell[p]
+        if part == heads[row]:
+            continue
+        for f in range(column_start[part], column_start[part + 1]):
+            other = equations.row[f]
+            if (
+                other != row
+                and heads[other] != part
+                and parallel[other] == parallel[upper]
+            ):
+                return True
+    return False
+
+
 @kernel
-def _same_tree(
-    parallel: Long,
-    row_start: Long,
-    row_cell: Long,
-    column_start: Long,
-    column_row: Long,
-    heads: Long,
-) -> Long:
+def _same_tree(parallel: Long, equations: Equations, heads: Long) -> Long:
     """Join the bundle that splits a total up with the one in which it is a part.
 
     A total is a part along other dimensions too; but there its own parts are parts in
     parallel equations, and along its own dimension they are not.
     """
+    column_start = equations.column_start
     above = parallel.copy()
     for row in range(len(heads)):
         total = heads[row]
         for e in range(column_start[total], column_start[total + 1]):
-            upper = column_row[e]
+            upper = equations.row[e]
             if upper == row or heads[upper] == total:
                 continue
-            across = False
-            for p in range(row_start[row], row_start[row + 1]):
-                part = row_cell[p]
-                for f in range(column_start[part], column_start[part + 1]):
-                    other = column_row[f]
-                    if (
-                        part != total
-                        and other != row
-                        and heads[other] != part
-                        and parallel[other] == parallel[upper]
-                    ):
-                        across = True
-                        break
-                if across:
-                    break
-            if not across:
+            if not _crosses(equations, heads, parallel, row, upper):
                 a, b = _root(above, row), _root(above, upper)
                 above[max(a, b)] = min(a, b)
     for row in range(len(heads)):

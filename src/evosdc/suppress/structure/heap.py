@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from evosdc.arrays import Int, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
 
 @kernel(inner=True)

@@ -4,7 +4,7 @@ An attacker who knows only some of the equations is weaker, so whatever cut hold
 some equations holds for all. Equations chosen so that each cell stands in at most two
 of them, entering one and leaving the other, form a network: a plane of a table of three
 dimensions, or a tree with what crosses it once. Cuts of networks are minimum cuts,
-thousands a second.
+thousands per second.
 
 Each set is packed greedily: of the equations that still fit, the one joins that closes
 most cells, those first whose two equations have not met in an earlier set. In a table
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from evosdc.arrays import Long
@@ -51,36 +52,31 @@ def subnetworks(problem: Problem, most: int) -> Iterator[Long]:
     for _ in range(most):
         packing = _Packing(matrix, met)
         chosen = packing.run()
-        # A set that brings hardly anything together anew has been had.
+        # A set with hardly any new pair gives the cuts of earlier sets again.
         if len(packing.fresh) <= _WORTH * len(met):
             return
         yield chosen
         met |= packing.fresh
 
 
+def _lists(matrix: Any, entries: NDArray[Any]) -> list[list[Any]]:
+    """Split entries of a matrix by its rows, or by its columns in CSC form."""
+    ends = zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
+    every = entries.tolist()
+    return [every[start:end] for start, end in ends]
+
+
 class _Packing:
     """One set of equations as it grows."""
 
     def __init__(self, matrix: Any, met: set[tuple[int, int]]) -> None:
-        self._rows = [
-            matrix.indices[start:end].tolist()
-            for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
-        ]
-        self._signs = [
-            np.sign(matrix.data[start:end]).astype(int).tolist()
-            for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
-        ]
+        self._rows = _lists(matrix, matrix.indices)
+        self._signs = _lists(matrix, np.sign(matrix.data).astype(int))
         # Only equations of one size of coefficients can be nodes.
-        size = np.abs(matrix.data)
-        self._fits = [
-            end - start > 1 and bool(np.all(size[start:end] == size[start]))
-            for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
-        ]
+        sizes = _lists(matrix, np.abs(matrix.data))
+        self._fits = [len(size) > 1 and len(set(size)) == 1 for size in sizes]
         columns = sparse.csc_array(matrix)
-        self._at = [
-            columns.indices[start:end].tolist()
-            for start, end in zip(columns.indptr[:-1], columns.indptr[1:], strict=True)
-        ]
+        self._at = _lists(columns, columns.indices)
         self._met = met
         self._flip = [0] * len(self._rows)  # sign given to each equation of the set
         self._first: dict[int, tuple[int, int]] = {}  # cell: equation and sign there

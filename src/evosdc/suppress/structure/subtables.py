@@ -13,56 +13,66 @@ all cross each other and split one total. Linked tables are no special case.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosdc.arrays import Flags, Long
-from evosdc.kernels import kernel
-from evosdc.suppress.structure.upsets import single_totals
+from evosdc.compile.kernels import kernel
+from evosdc.suppress.structure.equations import single_totals
 from evosdc.table import Table
 
 # Compiled searches for the structure that equations of a table have in common.
 
 
+class _Totals(NamedTuple):
+    """Equations as totals and parts; an equation without a single total has head -1.
+
+    ``parts[part_start[e]:]`` are the parts of equation `e`, ``above[above_start[c]:]``
+    the equations with cell `c` as a part, ``headed[headed_start[c]:]`` those with it as
+    the total, each up to the next start.
+    """
+
+    head: Long
+    part_start: Long
+    parts: Long
+    above_start: Long
+    above: Long
+    headed_start: Long
+    headed: Long
+
+
 @kernel
-def parallel_pairs(
-    head: Long,
-    part_start: Long,
-    parts: Long,
-    above_start: Long,
-    above: Long,
-    headed_start: Long,
-    headed: Long,
-) -> tuple[Long, Long, Long]:
+def parallel_pairs(totals: _Totals) -> tuple[Long, Long, Long]:
     """Find equations that split two totals of a third equation in the same way.
 
     Returns triples ``(e, f, g)``: equation `e` is a copy of `f` one step down `g`. The
     total of `e` is a part of `g`, whose total is that of `f`; and every part of `e` is
     a part of some equation whose total is a part of `f`.
     """
+    head, above_start = totals.head, totals.above_start
+    part_start, headed_start = totals.part_start, totals.headed_start
     stamp = np.full(len(above_start) - 1, -1, dtype=np.int64)
     small, large, along = [0], [0], [0]
     for e in range(len(head)):
         if head[e] < 0:
             continue
         for i in range(above_start[head[e]], above_start[head[e] + 1]):
-            g = above[i]
-            total = head[g]
-            for j in range(headed_start[total], headed_start[total + 1]):
-                f = headed[j]
+            g = totals.above[i]
+            for j in range(headed_start[head[g]], headed_start[head[g] + 1]):
+                f = totals.headed[j]
                 if f in (g, e):
                     continue
                 for p in range(part_start[f], part_start[f + 1]):
-                    stamp[parts[p]] = f
-                if _below(e, f, head, part_start, parts, above_start, above, stamp):
+                    stamp[totals.parts[p]] = f
+                if _below(totals, e, f, stamp):
                     small.append(e)
                     large.append(f)
                     along.append(g)
                 for p in range(part_start[f], part_start[f + 1]):
-                    stamp[parts[p]] = -1
+                    stamp[totals.parts[p]] = -1
     return (
         np.array(small[1:], np.int64),
         np.array(large[1:], np.int64),
@@ -71,21 +81,14 @@ def parallel_pairs(
 
 
 @kernel(inner=True)
-def _below(
-    e: int,
-    f: int,
-    head: Long,
-    part_start: Long,
-    parts: Long,
-    above_start: Long,
-    above: Long,
-    stamp: Long,
-) -> bool:
+def _below(totals: _Totals, e: int, f: int, stamp: Long) -> bool:
     """Whether every part of `e` is a part of an equation of one of the parts of `f`."""
-    for p in range(part_start[e], part_start[e + 1]):
+    above_start, above = totals.above_start, totals.above
+    for p in range(totals.part_start[e], totals.part_start[e + 1]):
+        part = totals.parts[p]
         found = False
-        for i in range(above_start[parts[p]], above_start[parts[p] + 1]):
-            if above[i] != e and stamp[head[above[i]]] == f:
+        for i in range(above_start[part], above_start[part + 1]):
+            if above[i] != e and stamp[totals.head[above[i]]] == f:
                 found = True
                 break
         if not found:
@@ -94,21 +97,19 @@ def _below(
 
 
 @kernel
-def depths(
-    part_start: Long, parts: Long, above_start: Long, headed_start: Long, headed: Long
-) -> Long:
+def depths(totals: _Totals) -> Long:
     """Longest way from each cell up to a total that is part of nothing."""
-    waits = np.diff(above_start)
+    waits = np.diff(totals.above_start)
     depth = np.zeros(len(waits), dtype=np.int64)
     ready = [cell for cell in range(len(waits)) if waits[cell] == 0]
     at = 0
     while at < len(ready):
         cell = ready[at]
         at += 1
-        for k in range(headed_start[cell], headed_start[cell + 1]):
-            e = headed[k]
-            for p in range(part_start[e], part_start[e + 1]):
-                part = parts[p]
+        for k in range(totals.headed_start[cell], totals.headed_start[cell + 1]):
+            e = totals.headed[k]
+            for p in range(totals.part_start[e], totals.part_start[e + 1]):
+                part = totals.parts[p]
                 depth[part] = max(depth[part], depth[cell] + 1)
                 waits[part] -= 1
                 if waits[part] == 0:
@@ -132,19 +133,6 @@ class Subtable:
         return len(self.cells) == len(table)
 
 
-@dataclass(frozen=True, eq=False)
-class _Totals:
-    """Equations as totals and parts; an equation without a single total has head -1."""
-
-    head: Long
-    part_start: Long
-    parts: Long
-    above_start: Long
-    above: Long
-    headed_start: Long
-    headed: Long
-
-
 def subtables(table: Table) -> list[Subtable]:
     """Cut a table into its sub-tables, the highest first; each equation is in one.
 
@@ -153,22 +141,8 @@ def subtables(table: Table) -> list[Subtable]:
     distinct = _distinct(table.matrix)
     matrix = table.matrix[distinct]
     totals = _totals(matrix)
-    depth = depths(
-        totals.part_start,
-        totals.parts,
-        totals.above_start,
-        totals.headed_start,
-        totals.headed,
-    )
-    copy, original, along = parallel_pairs(
-        totals.head,
-        totals.part_start,
-        totals.parts,
-        totals.above_start,
-        totals.above,
-        totals.headed_start,
-        totals.headed,
-    )
+    depth = depths(totals)
+    copy, original, along = parallel_pairs(totals)
     family = _families(len(distinct), copy, original)
     crossing = _crossing(family, copy, along)
     cliques = _undominated(_cliques(totals, family, crossing, len(table)))

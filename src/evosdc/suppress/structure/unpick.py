@@ -12,19 +12,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.arrays import Flags, Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.arrays import Flags, Long, Real
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure import heap
+from evosdc.suppress.structure.equations import Equations
 
 # Small compiled searches over the equations of a table.
 
 
 @kernel
-def movable(
-    hidden: Flags, row_start: Int, row_cells: Int, column_start: Int, column_rows: Int
-) -> Flags:
+def movable(hidden: Flags, equations: Equations) -> Flags:
     """Hidden cells that do not follow from an equation with one unknown, repeated."""
+    row_start, cells = equations.row_start, equations.cell
     left = hidden.copy()
     rows = len(row_start) - 1
     count = np.zeros(rows, dtype=np.int64)
@@ -32,7 +32,7 @@ def movable(
     end = 0
     for row in range(rows):
         for p in range(row_start[row], row_start[row + 1]):
-            if left[row_cells[p]]:
+            if left[cells[p]]:
                 count[row] += 1
         if count[row] == 1:
             waiting[end] = row
@@ -44,12 +44,14 @@ def movable(
         if count[row] != 1:
             continue
         for p in range(row_start[row], row_start[row + 1]):
-            cell = row_cells[p]
+            cell = cells[p]
             if not left[cell]:
                 continue
             left[cell] = False
-            for e in range(column_start[cell], column_start[cell + 1]):
-                other = column_rows[e]
+            for e in range(
+                equations.column_start[cell], equations.column_start[cell + 1]
+            ):
+                other = equations.row[e]
                 count[other] -= 1
                 if count[other] == 1:
                     waiting[end] = other
@@ -59,19 +61,12 @@ def movable(
 
 
 @kernel
-def nearest(
-    start: int,
-    most: int,
-    price: Real,
-    row_start: Int,
-    row_cells: Int,
-    column_start: Int,
-    column_rows: Int,
-) -> Long:
+def nearest(start: int, most: int, price: Real, equations: Equations) -> Long:
     """Dijkstra's search over cells that share an equation; the `most` nearest cells.
 
     An equation is entered from its nearest cell only: later entries are no shorter.
     """
+    row_start, column_start = equations.row_start, equations.column_start
     n = len(price)
     distance = np.full(n, np.inf)
     waiting = np.empty(n, dtype=np.int32)
@@ -86,12 +81,12 @@ def nearest(
         found[count] = cell
         count += 1
         for e in range(column_start[cell], column_start[cell + 1]):
-            row = column_rows[e]
+            row = equations.row[e]
             if opened[row]:
                 continue
             opened[row] = True
             for p in range(row_start[row], row_start[row + 1]):
-                other = row_cells[p]
+                other = equations.cell[p]
                 far = distance[cell] + price[other]
                 if far < distance[other]:
                     size = heap.lower(waiting, spot, distance, size, other, far)
@@ -131,8 +126,7 @@ def unpick(problem: Problem, hidden: Flags | None = None) -> Unpicked:
     """Find exposed sensitive cells; unless told otherwise, only these are hidden."""
     table, levels = problem.table, problem.levels
     mask = problem.primary if hidden is None else hidden | problem.primary
-    matrix, columns = table.matrix, table.columns
-    left = movable(mask, matrix.indptr, matrix.indices, columns.indptr, columns.indices)
+    left = movable(mask, Equations.of(table.matrix, table.columns))
     asked = np.zeros(len(table), dtype=bool)
     asked[levels.cell] = asked[levels.slide] = True
     narrow = _too_narrow(problem, *_bounds(problem, left))
@@ -141,19 +135,10 @@ def unpick(problem: Problem, hidden: Flags | None = None) -> Unpicked:
 
 def _bounds(problem: Problem, left: Flags) -> tuple[Real, Real]:
     """How far each of the cells left can fall and rise, by single equations."""
-    matrix, columns = problem.table.matrix, problem.table.columns
     low = np.where(left, -problem.down, 0.0)
     high = np.where(left, problem.up, 0.0)
-    tighten(
-        matrix.indptr,
-        matrix.indices,
-        matrix.data,
-        columns.indptr,
-        columns.indices,
-        low,
-        high,
-        _ROUNDS,
-    )
+    equations = Equations.of(problem.table.matrix, problem.table.columns)
+    tighten(equations, low, high, _ROUNDS)
     return low, high
 
 
@@ -169,17 +154,9 @@ def _too_narrow(problem: Problem, low: Real, high: Real) -> Flags:
 
 
 @kernel
-def tighten(
-    row_start: Int,
-    row_cell: Int,
-    row_factor: Real,
-    column_start: Int,
-    column_row: Int,
-    low: Real,
-    high: Real,
-    rounds: int,
-) -> None:
+def tighten(equations: Equations, low: Real, high: Real, rounds: int) -> None:
     """Narrow the bounds of deviations equation by equation, in place."""
+    row_start, column_start = equations.row_start, equations.column_start
     rows = len(row_start) - 1
     waiting = np.empty(rows, np.int64)
     queued = np.ones(rows, np.bool_)
@@ -195,7 +172,7 @@ def tighten(
         # Smallest and largest sum of the equation; infinite parts are counted apart.
         least, most, endless_down, endless_up = 0.0, 0.0, 0, 0
         for p in range(row_start[row], row_start[row + 1]):
-            c, factor = row_cell[p], row_factor[p]
+            c, factor = equations.cell[p], equations.factor[p]
             a, b = factor * low[c], factor * high[c]
             if factor < 0:
                 a, b = b, a
@@ -208,7 +185,7 @@ def tighten(
             else:
                 most += b
         for p in range(row_start[row], row_start[row + 1]):
-            c, factor = row_cell[p], row_factor[p]
+            c, factor = equations.cell[p], equations.factor[p]
             if low[c] == high[c] or factor == 0:
                 continue
             a, b = factor * low[c], factor * high[c]
@@ -231,7 +208,7 @@ def tighten(
             if not changed:
                 continue
             for e in range(column_start[c], column_start[c + 1]):
-                other = column_row[e]
+                other = equations.row[e]
                 if not queued[other]:
                     queued[other] = True
                     waiting[(first + count) % rows] = other

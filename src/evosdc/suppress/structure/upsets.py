@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.arrays import Flags, Long
+from evosdc.suppress.structure.equations import totals_of
 from evosdc.table import Table
 
 
@@ -26,13 +27,13 @@ class UpSets:
     Attributes
     ----------
     reach
-        CSR matrix of ones: a row an inner cell, a column a cell of the table.
+        CSR matrix of ones: one row per inner cell, one column per cell of the table.
     sound
         Which rows satisfy every equation.
     row_heads
         The total of each equation.
     part_of
-        CSR: a row an inner cell, a column an equation with a part in its up-set.
+        CSR: one row per inner cell, one column per equation with a part in its up-set.
     """
 
     reach: Any
@@ -42,12 +43,12 @@ class UpSets:
 
     @cached_property
     def below(self) -> Any:
-        """CSR: a row a cell, a column an inner cell whose up-set has it."""
+        """CSR: one row per cell, one column per inner cell whose up-set has it."""
         return sparse.csr_array(self.reach.T)
 
     @cached_property
     def candidates(self) -> Any:
-        """CSR: a row an equation, a column an inner cell that moves a part of it."""
+        """CSR: one row per equation, one column per inner cell that moves a part."""
         return sparse.csr_array(self.part_of.T)
 
     def inner_below(self, cell: int) -> Long:
@@ -58,11 +59,16 @@ class UpSets:
 
 def up_sets(table: Table) -> UpSets | None:
     """Return the up-sets, or None where an equation is not "parts - total = 0"."""
-    relation = totals_of(table.matrix)
-    if relation is None:
+    heads = totals_of(table.matrix)
+    if heads is None:
         return None
-    above, heads, parts = relation
-    n = len(table)
+    rows, n = table.matrix.shape
+    row = np.repeat(np.arange(rows), np.diff(table.matrix.indptr))
+    is_part = table.matrix.indices != heads[row]
+    cells, equation = table.matrix.indices[is_part], row[is_part]
+    ones = np.ones(len(cells))
+    above = sparse.csr_array((ones, (cells, heads[equation])), shape=(n, n))
+    parts = sparse.csr_array((ones, (cells, equation)), shape=(n, rows))
     inner = np.flatnonzero(np.bincount(heads, minlength=n) == 0)
     if not len(inner):
         return None
@@ -87,9 +93,9 @@ def up_sets(table: Table) -> UpSets | None:
 def independent_equations(table: Table, sets: UpSets | None) -> Any:
     """Leave out equations that follow from the others, where that is plain to see.
 
-    When every up-set is sound, the deviations have one degree of freedom an inner cell,
-    and so one equation for each total says it all: in a table of three dimensions most
-    equations go, and with them the degeneracy that slows the simplex method down.
+    When every up-set is sound, the deviations have one degree of freedom per inner
+    cell, and so one equation for each total is enough: in a table of three dimensions
+    most equations go, and with them the degeneracy that slows the simplex method down.
     """
     if sets is None or not sets.sound.all():
         return table.columns
@@ -97,34 +103,3 @@ def independent_equations(table: Table, sets: UpSets | None) -> Any:
     order = np.lexsort((sizes, sets.row_heads))
     _, first = np.unique(sets.row_heads[order], return_index=True)
     return sparse.csc_array(table.matrix[np.sort(order[first])])
-
-
-def single_totals(matrix: Any) -> tuple[Long, Flags]:
-    """Total of each equation, -1 where there is not one, and which entries they are.
-
-    The total is the one cell whose factor has another sign than all the others.
-    """
-    rows = matrix.shape[0]
-    row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
-    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
-    is_head = np.sign(matrix.data) == np.where(negative == 1, -1.0, 1.0)[row]
-    is_head &= (np.bincount(row, weights=is_head, minlength=rows) == 1)[row]
-    heads = np.full(rows, -1, dtype=np.int64)
-    heads[row[is_head]] = matrix.indices[is_head]
-    return heads, is_head
-
-
-def totals_of(matrix: Any) -> tuple[Any, Long, Any] | None:
-    """Part -> total relation, total of each equation, and cell -> equation of parts."""
-    rows, n = matrix.shape
-    if not rows or np.any(np.abs(matrix.data) != 1.0):
-        return None
-    row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
-    heads, is_head = single_totals(matrix)
-    if (heads < 0).any():
-        return None
-    cells, equation = matrix.indices[~is_head], row[~is_head]
-    ones = np.ones(len(cells))
-    above = sparse.csr_array((ones, (cells, heads[equation])), shape=(n, n))
-    parts = sparse.csr_array((ones, (cells, equation)), shape=(n, rows))
-    return above, heads, parts

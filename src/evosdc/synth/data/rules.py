@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.compile.kernels import kernel
 from evosdc.errors import InputError
-from evosdc.kernels import kernel
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
 

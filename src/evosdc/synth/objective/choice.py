@@ -16,7 +16,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints, strides
 from evosdc.synth.objective.redrawn import UNSEEN, deep_floor, noise_terms
 from evosdc.synth.objective.tables import AWAY, SPARSE, Component, log_table

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 
 Pair = tuple[int, int]

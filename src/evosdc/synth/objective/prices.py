@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.data.encoding import cell_at
 from evosdc.synth.data.shades import exact_number
 from evosdc.synth.objective.risk import key_risk

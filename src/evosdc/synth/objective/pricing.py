@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.objective.tables import fill_weights, group_values, table_sum
 from evosdc.synth.objective.tally import tally_columns
 

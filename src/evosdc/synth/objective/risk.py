@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.data.encoding import CellIndex, Codes, Ints, build_index, cell_at
 from evosdc.synth.data.shades import Shades, exact_number, no_shades
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.compile.kernels import kernel
 from evosdc.errors import InputError
-from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import (
     EVERY,
     CellIndex,

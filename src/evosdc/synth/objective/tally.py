@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.data.encoding import cell_at
 from evosdc.synth.data.plan import SMALL
 

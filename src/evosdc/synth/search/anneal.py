@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.objective.goal import cost_of, distance_of
 from evosdc.synth.objective.prices import guides
 from evosdc.synth.search.candidate_state import state_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.data.rules import breaks
 from evosdc.synth.objective.pricing import price_columns
 from evosdc.synth.objective.risk import count_exact, risk_totals

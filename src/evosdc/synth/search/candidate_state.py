@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.objective.covariances import covariance_value
 from evosdc.synth.objective.prices import price, slope_of

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.objective.aim import Chosen
 from evosdc.synth.objective.goal import CandidateGoal

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.data.encoding import cell_at, number_of
 from evosdc.synth.data.rules import breaks
 from evosdc.synth.objective.covariances import settle_products, try_products

@@ -10,7 +10,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
 # Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014).
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.clock import Clock, moment
+from evosdc.compile.clock import Clock, moment
 from evosdc.evolution.stopping import AnyOf, Criterion, Progress
 from evosdc.synth.data.encoding import Ints
 from evosdc.synth.search.population import CandidatePopulation

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import RuleIndex
 

@@ -14,21 +14,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.arrays import Flags, Long, Real
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.sort import order_of
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # What stands on a place of the grid that is no cell of the table.
 ABSENT = -1
 EMPTY = -2
-# Leaves tried below a code that is a total itself.
+# Leaves tried below a code that is a total itself, the cheapest. At half of it boxes of
+# totals cost more, at twice of it searches of them list twice as many vectors.
 MOST_BELOW = 6
-# Branches of one search at most; what was found until then is taken.
+# Branches of one search at most; what was found until then is taken. Hardly any search
+# gets there: at half or twice of it only tables of many dimensions would differ.
 MOST_STEPS = 300_000
 
 
@@ -49,60 +47,64 @@ class CodeGrid(NamedTuple):
         The code above each code, -1 for the total.
     """
 
-    cell: Ints
-    place: Ints
-    stride: Ints
-    size: Ints
-    first: Ints
-    parent: Ints
+    cell: Long
+    place: Long
+    stride: Long
+    size: Long
+    first: Long
+    parent: Long
     leaf: Flags
 
 
 class Boxwork(NamedTuple):
     """Scratch space of one search; nothing in it outlives a call."""
 
-    rise: Floats
-    fall: Floats
-    rank: Ints
-    climb: Floats
-    ways_cost: Floats
-    below: Ints
-    beside: Ints
-    listed: Ints
-    order: Ints
-    turn: Ints
-    partial: Floats
-    rest: Floats
-    entry: Ints
-    entry_sign: Ints
-    place: Ints
-    way: Ints
-    length: Ints
-    best_place: Ints
-    best_way: Ints
+    rise: Real
+    fall: Real
+    rank: Long
+    climb: Real
+    ways_cost: Real
+    below: Long
+    beside: Long
+    listed: Long
+    order: Long
+    turn: Long
+    partial: Real
+    rest: Real
+    entry: Long
+    entry_sign: Long
+    place: Long
+    way: Long
+    length: Long
+    best_place: Long
+    best_way: Long
 
 
-@kernel(inner=True)
-def price_of(
-    cell: int,
-    way: int,
-    amount: float,
-    up: Floats,
-    down: Floats,
-    cost: Floats,
-    hidden: Flags,
-    only_hidden: bool,
-) -> float:
+class Movable(NamedTuple):
+    """Room of the cells both ways, what hiding each costs, and which are hidden.
+
+    With `only_hidden` no other cell may move.
+    """
+
+    up: Real
+    down: Real
+    cost: Real
+    hidden: Flags
+    only_hidden: bool
+
+
+@kernel(inner=True, borrows=True)
+def price_of(cells: Movable, cell: int, way: int, amount: float) -> float:
     """What moving the cell on a place costs; infinite where it cannot."""
     if cell == ABSENT:
         return 0.0
     if cell == EMPTY:
         return np.inf
-    if (up[cell] if way > 0 else down[cell]) < amount:
+    if (cells.up[cell] if way > 0 else cells.down[cell]) < amount:
         return np.inf
-    if hidden[cell]:
+    if cells.hidden[cell]:
         return 0.0
-    return np.inf if only_hidden else cost[cell]
+    return np.inf if cells.only_hidden else cells.cost[cell]
 
 
 @kernel(inner=True)
@@ -113,11 +115,7 @@ def _list_vectors(
     place: int,
     way: int,
     amount: float,
-    up: Floats,
-    down: Floats,
-    cost: Floats,
-    hidden: Flags,
-    only_hidden: bool,
+    cells: Movable,
 ) -> None:
     """List the vectors of a dimension that raise the cell's code, cheapest first.
 
@@ -130,8 +128,8 @@ def _list_vectors(
     rise, fall, rank = work.rise, work.fall, work.rank
     for code in range(size):
         cell = grid.cell[base + code * stride]
-        rise[code] = price_of(cell, way, amount, up, down, cost, hidden, only_hidden)
-        fall[code] = price_of(cell, -way, amount, up, down, cost, hidden, only_hidden)
+        rise[code] = price_of(cells, cell, way, amount)
+        fall[code] = price_of(cells, cell, -way, amount)
         rank[code] = -1
     # rank: steps above the code; climb: what raising the codes strictly between costs.
     code, steps, total = own, 0, 0.0
@@ -196,8 +194,8 @@ def _list_vectors(
         work.order[k, :count] = order_of(work.ways_cost[k, :count])
 
 
-@kernel(inner=True)
-def spell_out(grid: CodeGrid, work: Boxwork, k: int, own: int, vector: int) -> int:
+@kernel(inner=True, borrows=True)
+def list_entries(grid: CodeGrid, work: Boxwork, k: int, own: int, vector: int) -> int:
     """Write down the codes of a vector other than the cell's own, with their signs."""
     first, parent = grid.first[k], grid.parent
     a, b = work.below[k, vector], work.beside[k, vector]
@@ -234,11 +232,7 @@ def cheapest_box(
     target: int,
     sign: int,
     amount: float,
-    up: Floats,
-    down: Floats,
-    cost: Floats,
-    hidden: Flags,
-    only_hidden: bool,
+    cells: Movable,
     bound: float,
 ) -> tuple[int, float]:
     """Find the cheapest box that moves a cell one way and costs less than a bound.
@@ -249,9 +243,7 @@ def cheapest_box(
     n = len(grid.size)
     place = grid.place[target]
     for k in range(n):
-        _list_vectors(
-            grid, work, k, place, sign, amount, up, down, cost, hidden, only_hidden
-        )
+        _list_vectors(grid, work, k, place, sign, amount, cells)
     for k in range(n):
         if work.listed[k] == 0:
             return 0, bound
@@ -275,7 +267,7 @@ def cheapest_box(
             k -= 1
             continue
         own = (place // grid.stride[k]) % grid.size[k]
-        entries = spell_out(grid, work, k, own, vector)
+        entries = list_entries(grid, work, k, own, vector)
         total, size = work.partial[k], work.length[k]
         limit = best - work.rest[k]
         for i in range(size):
@@ -285,9 +277,7 @@ def cheapest_box(
             for e in range(entries):
                 spot = work.place[k, i] + (work.entry[k, e] - own) * grid.stride[k]
                 way = work.way[k, i] * work.entry_sign[k, e]
-                total += price_of(
-                    grid.cell[spot], way, amount, up, down, cost, hidden, only_hidden
-                )
+                total += price_of(cells, grid.cell[spot], way, amount)
                 work.place[k + 1, size] = spot
                 work.way[k + 1, size] = way
                 size += 1

@@ -6,8 +6,8 @@ Hundreds of times faster than a program, and in large tables nearly every level 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.suppress.engine.base import Cells, Mask, Stopped, never
 from evosdc.suppress.engine.general import cover_kernels as kernels
 from evosdc.suppress.engine.general.grid import (
@@ -16,16 +16,18 @@ from evosdc.suppress.engine.general.grid import (
     make_pathwork,
     plane_networks,
 )
-from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.engine.general.pool import Rows
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.codes import dimensions_of
 
-# Demands and cells dealt with between two looks at the clock.
+# Demands and cells dealt with between two looks at the clock. Half as many look twice
+# as often; twice as many pass a limit of time by as much more.
 _ROWS_A_CALL = 64
 _CELLS_A_CALL = 32
-# Witnesses that a kernel may store in one go.
+# Witnesses that a kernel may store in one go, and cells of them. Half as much space is
+# full after fewer demands of a call; twice as much is memory that stays empty.
 _WITNESSES_A_CALL = 4096
 _ENTRIES_A_CALL = 65536
 
@@ -39,18 +41,13 @@ class Boxes:
     def __init__(self, problem: Problem, field: kernels.CoverArrays) -> None:
         self._problem = problem
         self.field = field
-        demands = len(field.rows.cell)
-        self._found = np.empty(demands, np.int64)
-        self._old = np.empty(demands, np.int64)
-        self._marked = np.zeros(demands, np.bool_)
-        self._fresh = np.empty(len(problem.table), np.int64)
-        self._gone = np.empty(len(problem.table), np.int64)
 
     def with_rows(self, rows: Rows) -> Boxes:
         """Return the same boxes for a list of demands that has grown."""
-        return Boxes(self._problem, self.field._replace(rows=rows))
+        trial = _trial(rows, self._problem)
+        return Boxes(self._problem, self.field._replace(rows=rows, trial=trial))
 
-    def with_price(self, cost: NDArray[np.float64]) -> Boxes:
+    def with_price(self, cost: Real) -> Boxes:
         """Return the same boxes at other costs."""
         price = np.where(self._problem.hideable, cost, np.inf)
         return Boxes(self._problem, self.field._replace(price=price))
@@ -68,8 +65,8 @@ class Boxes:
         """Cover open demands in order, as cheaply as boxes and cycles can.
 
         With `only_hidden` nothing more is hidden; without `in_parts` every level is
-        covered in one step, which is quicker and dearer. Returns the demands that have
-        none; when stopped early, the others of `order` are simply left open.
+        covered in one step, which is quicker and hides more. Returns the demands that
+        have none; when stopped early, the others of `order` are simply left open.
         """
         witnesses.follow(self.field.rows)
         self.field.parts.most[0] = kernels.MOST_PARTS if in_parts else 0
@@ -88,11 +85,7 @@ class Boxes:
         return np.concatenate(misses) if misses else np.empty(0, np.int64)
 
     def drop(
-        self,
-        witnesses: Witnesses,
-        hidden: Mask,
-        cells: Cells,
-        stopped: Stopped = never,
+        self, witnesses: Witnesses, hidden: Mask, cells: Cells, stopped: Stopped = never
     ) -> None:
         """Publish those of some cells that other boxes and cycles can replace."""
         witnesses.follow(self.field.rows)
@@ -100,17 +93,7 @@ class Boxes:
         while at < len(cells) and not stopped():
             witnesses.make_space(_WITNESSES_A_CALL, self._entries())
             part = cells[at : at + _CELLS_A_CALL]
-            most = len(self._found)
-            done = kernels.drop_cells(
-                self.field,
-                witnesses.pool,
-                hidden,
-                part,
-                self._found,
-                self._old,
-                self._marked,
-                most,
-            )
+            done = kernels.drop_cells(self.field, witnesses.pool, hidden, part)
             if done == 0:
                 # One cell asks for more space than a call has: it stays hidden.
                 done = 1
@@ -121,8 +104,8 @@ class Boxes:
         witnesses: Witnesses,
         hidden: Mask,
         targets: Cells,
-        shuffle: NDArray[np.float64],
-        cost: NDArray[np.float64],
+        shuffle: Real,
+        cost: Real,
     ) -> float:
         """Publish some secondaries and cover what broke, if that costs no more.
 
@@ -130,31 +113,16 @@ class Boxes:
         """
         witnesses.follow(self.field.rows)
         witnesses.make_space(_WITNESSES_A_CALL, self._entries())
-        return float(
-            kernels.ruin(
-                self.field,
-                witnesses.pool,
-                hidden,
-                targets,
-                shuffle,
-                cost,
-                self._found,
-                self._old,
-                self._marked,
-                self._fresh,
-                self._gone,
-            )
-        )
+        pool = witnesses.pool
+        return float(kernels.ruin(self.field, pool, hidden, targets, shuffle, cost))
 
-    def only_box(
-        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
-    ) -> Move | None:
+    def only_box(self, asked: Demand, price: Real) -> Move | None:
         """Find the cheapest box, no cycle, at given prices.
 
         They are 0 for hidden cells, and infinite for cells that must stay.
         """
         field = self.field._replace(price=price)
-        size = kernels.find_only_box(field, cell, sign, amount)
+        size = kernels.find_only_box(field, asked.cell, asked.sign, asked.amount)
         if size == 0:
             return None
         order = np.argsort(field.cells[:size])
@@ -201,5 +169,18 @@ def boxes_of(problem: Problem, rows: Rows) -> Boxes | None:
             down=np.empty(most),
             fresh=np.empty(most, np.bool_),
         ),
+        trial=_trial(rows, problem),
     )
     return Boxes(problem, field)
+
+
+def _trial(rows: Rows, problem: Problem) -> kernels.Trial:
+    """Make the scratch space for undoing changes."""
+    demands, cells = len(rows.cell), len(problem.table)
+    return kernels.Trial(
+        rows=np.empty(demands, np.int64),
+        old=np.empty(demands, np.int64),
+        marked=np.zeros(demands, np.bool_),
+        fresh=np.empty(cells, np.int64),
+        gone=np.empty(cells, np.int64),
+    )

@@ -84,20 +84,9 @@ def _replaced(
     while rows:
         demands = table.rows
         for row in rows:
-            amount = float(demands.amount[row])
-            if witnesses.covered[row] or not amount:
+            if witnesses.covered[row] or not demands.amount[row]:
                 continue
-            cell, sign = int(demands.cell[row]), int(demands.sign[row])
-            move = None
-            if stopped():
-                witnesses.put_back(attempt)
-                witnesses.cover_like_base()
-                return False
-            if demands.attacker[row]:
-                move = _for_all(state, ask, rows, cell, sign, price)
-            if move is None:
-                tight = programs.against([int(demands.attacker[row])])
-                move = ask(cell, sign, amount, price, tight)
+            move = None if stopped() else _ask(state, ask, rows, row, price)
             if move is None:
                 # A demand that kept one cell is likely to keep the next: ask it first.
                 if row in recent:
@@ -116,22 +105,19 @@ def _replaced(
     return True
 
 
-def _for_all(
-    state: GeneralState,
-    ask: Question,
-    rows: list[int],
-    cell: int,
-    sign: int,
-    price: Costs,
+def _ask(
+    state: GeneralState, ask: Question, rows: list[int], row: int, price: Costs
 ) -> Move | None:
-    """Ask for one deviation for all open attackers of a cell and direction."""
+    """Ask for one deviation for all open attackers of a level, else for its own."""
     demands = state.table.rows
-    among = np.array(rows, dtype=np.int64)
-    here = (demands.cell[among] == cell) & (demands.sign[among] == sign)
-    still = among[
-        here & ~state.witnesses.covered[among] & (demands.attacker[among] > 0)
-    ]
-    if len(still) < 2:
-        return None
-    tight = state.table.programs.against(demands.attacker[still].tolist())
-    return ask(cell, sign, float(demands.amount[still].max()), price, tight)
+    if demands.attacker[row]:
+        among = np.array(rows)
+        among = among[demands.cell[among] == demands.cell[row]]
+        among = among[demands.sign[among] == demands.sign[row]]
+        among = among[demands.attacker[among] > 0]
+        among = among[~state.witnesses.covered[among]]
+        if len(among) > 1:
+            move = ask(state.table.demand(*among.tolist()), price)
+            if move is not None:
+                return move
+    return ask(state.table.demand(row), price)

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
-from evosdc.suppress.engine.general.box_kernels import Boxwork, CodeGrid, cheapest_box
+from evosdc.arrays import Flags, Long, Real
+from evosdc.compile.kernels import kernel
+from evosdc.suppress.engine.general.box_kernels import (
+    Boxwork,
+    CodeGrid,
+    Movable,
+    cheapest_box,
+)
 from evosdc.suppress.engine.general.path_kernels import Pathwork, Planes, cheapest_cycle
 from evosdc.suppress.engine.general.pool import (
     Pool,
@@ -24,14 +29,10 @@ from evosdc.suppress.engine.general.pool import (
 )
 from evosdc.suppress.engine.sort import order_of
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
-
-# Parts that a level may be split into, the share of what is left that each carries at
-# least, and the least share of the whole level. Larger shares pass over small cells,
-# smaller ones run out of parts; both end in hiding a total.
+# Parts that a level may be split into, the share of what is left that each has at
+# least, and the least share of the whole level. Twice as large shares pass over small
+# cells, half as large ones (or half as many parts) run out of parts; both end in hiding
+# a total. Measured in docs/notebook/large-tables.md.
 MOST_PARTS = 24
 PART = 1 / 8
 LEAST_PART = 1 / 80
@@ -43,14 +44,27 @@ class Parts(NamedTuple):
     ``most[0]`` is how many parts there may be.
     """
 
-    most: Ints
-    at_once: Ints
-    spot: Ints
-    cells: Ints
-    by: Floats
-    up: Floats
-    down: Floats
+    most: Long
+    at_once: Long
+    spot: Long
+    cells: Long
+    by: Real
+    up: Real
+    down: Real
     fresh: Flags
+
+
+class Trial(NamedTuple):
+    """Scratch space of changes that may be undone; `marked` is False between calls.
+
+    The demands that lost their witness and these, cells hidden and cells published.
+    """
+
+    rows: Long
+    old: Long
+    marked: Flags
+    fresh: Long
+    gone: Long
 
 
 class CoverArrays(NamedTuple):
@@ -65,17 +79,18 @@ class CoverArrays(NamedTuple):
     planes: Planes
     paths: Pathwork
     rows: Rows
-    up: Floats
-    down: Floats
-    price: Floats
+    up: Real
+    down: Real
+    price: Real
     primary: Flags
-    column_start: Ints
-    column_row: Ints
-    column_factor: Floats
-    off: Floats
-    cells: Ints
-    by: Floats
+    column_start: Long
+    column_row: Long
+    column_factor: Real
+    off: Real
+    cells: Long
+    by: Real
     parts: Parts
+    trial: Trial
 
 
 @kernel(inner=True)
@@ -114,14 +129,18 @@ def _take_down(field: CoverArrays, places: int, amount: float) -> int:
     return size
 
 
+@kernel(inner=True)
+def _movable(field: CoverArrays, hidden: Flags, only_hidden: bool) -> Movable:
+    """What may move; a kernel, so that a flag is of one type whoever passes it."""
+    return Movable(field.up, field.down, field.price, hidden, only_hidden)
+
+
 @kernel
 def find_only_box(field: CoverArrays, cell: int, sign: int, amount: float) -> int:
     """Find the cheapest box; its cells are left in the field."""
     nothing = np.zeros(len(field.up), np.bool_)
-    places, _ = cheapest_box(
-        field.grid, field.work, cell, sign, amount,
-        field.up, field.down, field.price, nothing, False, np.inf,
-    )  # fmt: skip
+    cells = _movable(field, nothing, False)
+    places, _ = cheapest_box(field.grid, field.work, cell, sign, amount, cells, np.inf)
     return _take_down(field, places, amount)
 
 
@@ -139,24 +158,19 @@ def _one_step(
     Its cells are left in the field.
     """
     cell, sign = field.rows.cell[row], field.rows.sign[row]
-    places, price = cheapest_box(
-        field.grid, field.work, cell, sign, amount,
-        field.up, field.down, field.price, hidden, only_hidden, bound,
-    )  # fmt: skip
+    grid, work = field.grid, field.work
+    cells = _movable(field, hidden, only_hidden)
+    places, price = cheapest_box(grid, work, cell, sign, amount, cells, bound)
     if price > 0.0:
         longer, less = cheapest_cycle(
-            field.grid, field.work, field.planes, field.paths, cell, sign, amount,
-            field.up, field.down, field.price, hidden, only_hidden, price,
-        )  # fmt: skip
+            grid, work, field.planes, field.paths, cell, sign, amount, cells, price
+        )
         if longer > 0:
             size = _take_down(field, longer, amount)
             if size > 0:
                 return size, less
             # Links to another table broke it: fall back on the box.
-            places, price = cheapest_box(
-                field.grid, field.work, cell, sign, amount,
-                field.up, field.down, field.price, hidden, only_hidden, bound,
-            )  # fmt: skip
+            places, price = cheapest_box(grid, work, cell, sign, amount, cells, bound)
     return _take_down(field, places, amount), price
 
 
@@ -271,9 +285,9 @@ def cover_rows(
     field: CoverArrays,
     pool: Pool,
     hidden: Flags,
-    order: Ints,
+    order: Long,
     only_hidden: bool,
-    failed: Ints,
+    failed: Long,
 ) -> tuple[int, int]:
     """Cover open demands in order, hiding what their boxes need.
 
@@ -301,54 +315,52 @@ def cover_rows(
     return len(order), misses
 
 
+@kernel(inner=True)
+def _open(pool: Pool, trial: Trial, count: int) -> int:
+    """Take the witnesses from demands; return how many the pool has before a trial."""
+    for j in range(count):
+        row = trial.rows[j]
+        trial.marked[row] = False
+        trial.old[j] = pool.witness[row]
+        release(pool, row)
+    return pool.tally[0]
+
+
+@kernel(inner=True)
+def _cover_again(field: CoverArrays, pool: Pool, row: int, size: int) -> bool:
+    """Cover a demand by the deviation in the field; False if an attacker undoes it."""
+    number = store(pool, field.cells, field.by, size)
+    return cover_row(pool, field.rows, row, number, field.up, field.down)
+
+
 @kernel
-def drop_cells(
-    field: CoverArrays,
-    pool: Pool,
-    hidden: Flags,
-    cells: Ints,
-    found: Ints,
-    old: Ints,
-    marked: Flags,
-    most_users: int,
-) -> int:
+def drop_cells(field: CoverArrays, pool: Pool, hidden: Flags, cells: Long) -> int:
     """Publish the cells that no demand needs, in the order given.
 
     A cell in no witness goes free of charge; otherwise the demands that use it need new
-    boxes among hidden cells. Cells with more than `most_users` such demands are kept.
-    Returns how many cells were dealt with (fewer when the pool is full).
+    boxes among hidden cells. Returns how many cells were dealt with (fewer when the
+    pool is full).
     """
+    trial = field.trial
     for i in range(len(cells)):
         c = cells[i]
         if not hidden[c] or field.primary[c]:
             continue
-        count = rows_using(pool, c, found, 0, marked)
-        for j in range(count):
-            marked[found[j]] = False
-        if count > most_users:
-            continue
+        count = rows_using(pool, c, trial.rows, 0, trial.marked)
         hidden[c] = False
-        witnesses = pool.tally[0]
-        for j in range(count):
-            old[j] = pool.witness[found[j]]
-            release(pool, found[j])
+        witnesses = _open(pool, trial, count)
         # The largest level is the likeliest to fail, and what covers it may cover more.
-        for j in order_of(-field.rows.amount[found[:count]]):
-            row = found[j]
+        for j in order_of(-field.rows.amount[trial.rows[:count]]):
+            row = trial.rows[j]
             if pool.covered[row] or field.rows.amount[row] == 0.0:
                 continue
             full = not _has_space(pool, field)
             size = 0 if full else find_move(field, hidden, row, True)
-            if size == 0:
-                put_back(pool, found, old, count, witnesses)
+            if size == 0 or not _cover_again(field, pool, row, size):
+                put_back(pool, trial.rows, trial.old, count, witnesses)
                 hidden[c] = True
                 if full:
                     return i
-                break
-            number = store(pool, field.cells, field.by, size)
-            if not cover_row(pool, field.rows, row, number, field.up, field.down):
-                put_back(pool, found, old, count, witnesses)
-                hidden[c] = True
                 break
     return len(cells)
 
@@ -358,21 +370,17 @@ def ruin(
     field: CoverArrays,
     pool: Pool,
     hidden: Flags,
-    targets: Ints,
-    shuffle: Floats,
-    cost: Floats,
-    found: Ints,
-    old: Ints,
-    marked: Flags,
-    fresh: Ints,
-    gone: Ints,
+    targets: Long,
+    shuffle: Real,
+    cost: Real,
 ) -> float:
-    """Publish some cells, cover their demands anew, keep it if it is not dearer.
+    """Publish some cells, cover their demands again, keep it if it costs no more.
 
     `shuffle` gives the order in which demands are covered again; the field's prices
     steer the search, and `cost` decides. Returns the change of the cost, 0 where the
-    old state was put back. `found`, `old`, `fresh` and `gone` are scratch space.
+    old state was put back.
     """
+    trial, gone, fresh = field.trial, field.trial.gone, field.trial.fresh
     count, lost, added, change = 0, 0, 0, 0.0
     for i in range(len(targets)):
         c = targets[i]
@@ -381,17 +389,12 @@ def ruin(
             gone[lost] = c
             lost += 1
             change -= cost[c]
-            count = rows_using(pool, c, found, count, marked)
-    for j in range(count):
-        marked[found[j]] = False
-    witnesses = pool.tally[0]
-    for j in range(count):
-        old[j] = pool.witness[found[j]]
-        release(pool, found[j])
+            count = rows_using(pool, c, trial.rows, count, trial.marked)
+    witnesses = _open(pool, trial, count)
     # Cells that only these demands used are free to go before anything is rebuilt.
     for j in range(count):
-        begin = pool.begin[old[j]]
-        for entry in range(begin, begin + pool.length[old[j]]):
+        begin = pool.begin[trial.old[j]]
+        for entry in range(begin, begin + pool.length[trial.old[j]]):
             c = pool.entry_cell[entry]
             if hidden[c] and not field.primary[c] and not in_use(pool, c):
                 hidden[c] = False
@@ -400,7 +403,7 @@ def ruin(
                 change -= cost[c]
     keep = True
     for j in order_of(shuffle[:count]):
-        row = found[j]
+        row = trial.rows[j]
         if pool.covered[row] or field.rows.amount[row] == 0.0:
             continue
         size = find_move(field, hidden, row, False) if _has_space(pool, field) else 0
@@ -414,16 +417,12 @@ def ruin(
                 fresh[added] = c
                 added += 1
                 change += cost[c]
-        if change > 1e-9:
-            keep = False
-            break
-        number = store(pool, field.cells, field.by, size)
-        if not cover_row(pool, field.rows, row, number, field.up, field.down):
+        if change > 1e-9 or not _cover_again(field, pool, row, size):
             keep = False
             break
     if keep:
         return change
-    put_back(pool, found, old, count, witnesses)
+    put_back(pool, trial.rows, trial.old, count, witnesses)
     for i in range(added):
         hidden[fresh[i]] = False
     for i in range(lost):

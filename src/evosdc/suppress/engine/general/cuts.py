@@ -5,31 +5,36 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
+from evosdc.arrays import Real
 from evosdc.parallel import LazyPool
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.general.level_programs import (
     AskedLevels,
     Basis,
-    Deviation,
     Level,
     attack_levels,
     programs_of,
 )
+from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.pool import make_knowledge
 from evosdc.suppress.problem.problem import Problem
 
+# Cuts of a round at most. With half as many the relaxation is solved more often, with
+# twice as many one cut less often serves several levels.
 _CUTS_A_ROUND = 60
 # Levels that are asked in vain after a cut, for each cut so far, before a round ends.
 # At half of it rounds are short, at twice of it most programs find no cut.
-_FRUITLESS = 8
-# Levels that one worker is asked for at a time, and cells above which it is one only:
-# its programs take so long that who gave them must be able to stop in between.
-_LEVELS, _LARGE = 4, 4000
-# Parts of the widest wave. What is asked for in a wave depends on no number of workers.
-_WIDEST = 16
+_LEVELS_IN_VAIN = 8
+# Levels that one worker is asked for at a time. Half as many are more messages, twice
+# as many wait longer for the slowest worker.
+_LEVELS_A_TASK = 4
+# Cells above which a task is one level: its programs take so long that who gave it must
+# be able to stop in between. At half of it workers wait more, at twice of it a limit of
+# time may be passed by some seconds.
+_CELLS_OF_SLOW_PROGRAMS = 4000
+# Tasks of the widest wave, whatever the number of workers. Half as many leave some of
+# many workers idle, twice as many attack levels that the first cuts have settled.
+_TASKS_A_WAVE = 16
 
 
 class AttackCuts:
@@ -45,7 +50,8 @@ class AttackCuts:
         self._problem = problem
         self._pool = LazyPool(problem) if pool is None else pool
         self._programs = programs_of(problem)
-        self._size = _LEVELS if problem.hideable.sum() <= _LARGE else 1
+        few = problem.hideable.sum() <= _CELLS_OF_SLOW_PROGRAMS
+        self._size = _LEVELS_A_TASK if few else 1
         self._public = _levels_of(problem)
         # In the order in which they are asked next. Levels against other attackers are
         # added when a deviation that covers one for the public moves their cells.
@@ -54,17 +60,14 @@ class AttackCuts:
         self._owners = make_knowledge(
             problem.attackers, len(problem.attackers), len(problem.table)
         )
-        self._hideable = np.flatnonzero(problem.hideable)
-        self._known: dict[Level, Deviation] = {}
+        self._known: dict[Level, Move] = {}
         self._basis: Basis | None = None
 
     def first(self) -> Iterator[Cut]:
         """Yield the cuts of single equations: the row and column model, generalised."""
         return self._programs.first(self._public)
 
-    def violated(
-        self, x: NDArray[np.float64], stopped: Callable[[], bool]
-    ) -> Iterator[Cut]:
+    def violated(self, x: Real, stopped: Callable[[], bool]) -> Iterator[Cut]:
         """Yield cuts that cells hidden to the extent `x` violate.
 
         A round ends after some cuts, since one cut often serves several levels, or when
@@ -76,7 +79,7 @@ class AttackCuts:
         waiting, violated, covered = deque(self._levels), list[Level](), list[Level]()
         parts, since = 1, 0
         while waiting and len(violated) < _CUTS_A_ROUND and not stopped():
-            if violated and since > _FRUITLESS * (1 + len(violated)):
+            if violated and since > _LEVELS_IN_VAIN * (1 + len(violated)):
                 break
             wave: list[Level] = []
             while waiting and len(wave) < parts * self._size:
@@ -97,12 +100,12 @@ class AttackCuts:
                     yield cut
             done = {*covered, *violated}
             waiting.extendleft(reversed([lv for lv in wave if lv not in done]))
-            parts = min(2 * parts, _WIDEST)
+            parts = min(2 * parts, _TASKS_A_WAVE)
             self._levels = [*violated, *waiting, *covered]
         self._levels = [*violated, *waiting, *covered]
 
     def _attack(
-        self, wave: list[Level], x: NDArray[np.float64], stopped: Callable[[], bool]
+        self, wave: list[Level], x: Real, stopped: Callable[[], bool]
     ) -> Iterator[tuple[Level, Cut | None]]:
         """Attack the levels of a wave, all from where the last wave ended."""
         asked = [
@@ -119,7 +122,7 @@ class AttackCuts:
                     self._known[level] = deviation
                 yield level, cut
 
-    def _holds(self, level: Level, x: NDArray[np.float64]) -> bool:
+    def _holds(self, level: Level, x: Real) -> bool:
         """Whether the last deviation of a level, or the public's, still covers it."""
         public = level._replace(attacker=0)
         for known in (self._known.get(level), self._known.get(public)):
@@ -133,7 +136,7 @@ class AttackCuts:
         if known is None or level.attacker or len(level.cells) > 1:
             return []
         cell, (owners, found) = level.cells[0], (self._owners, list[Level]())
-        for moved, by in zip(self._hideable[known.moved], known.by, strict=True):
+        for moved, by in zip(known.cells, known.by, strict=True):
             for entry in owners.entry[owners.first[moved] : owners.first[moved + 1]]:
                 attacker = int(owners.attacker[entry])
                 room = (owners.up if by > 0 else owners.down)[entry]

@@ -22,11 +22,12 @@ from evosdc.suppress.engine.general.mend import GeneralMender
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.orders import ProgramEvaluator
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
-from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
+from evosdc.suppress.engine.general.state import GeneralState
+from evosdc.suppress.engine.general.table import GeneralTable
 from evosdc.suppress.engine.general.walker import (
     BY_BOXES,
     BY_PROGRAMS,
-    FAR,
+    RECORD_TO_RECORD,
     BoxWalker,
     ProgramWalker,
     RecordWalker,
@@ -40,7 +41,7 @@ from evosdc.suppress.structure.order_groups import Grouping
 class GeneralEngine:
     """Implements `engine.base.Engine` for every table."""
 
-    quick = False
+    is_network = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -51,12 +52,12 @@ class GeneralEngine:
         return GeneralTable(self.problem)
 
     @property
-    def agile(self) -> bool:
+    def has_boxes(self) -> bool:
         return self.table.boxes is not None
 
     @property
-    def roaming(self) -> WalkOptions | None:
-        return FAR if self.programs_pay else None
+    def program_walk(self) -> WalkOptions | None:
+        return RECORD_TO_RECORD if self.programs_pay else None
 
     @property
     def programs_pay(self) -> bool:
@@ -71,7 +72,7 @@ class GeneralEngine:
         stopped: Stopped = never,
         price: Costs | None = None,
         late: Stopped | None = None,
-    ) -> GeneralState:
+    ) -> GeneralState | None:
         state = self.start()
         # The largest first: what they move far covers many others.
         order = np.argsort(-self.demands.amount, kind="stable")
@@ -80,6 +81,8 @@ class GeneralEngine:
         if not (failed or stopped()):
             call_quick(self.problem)
             stopped = late or stopped
+        elif self.problem.has_attackers:
+            return None  # what is suppressed when time is up serves few attackers
         state.cover(price=price, stopped=stopped)
         state.publish_idle()
         return state
@@ -113,7 +116,7 @@ class GeneralEngine:
         if options is not None and options.memory > 1:
             raise MethodError(
                 f"late acceptance over {options.memory} steps on a general table",
-                expected="a memory of 1: here a pattern never gets dearer",
+                expected="a memory of 1: here a pattern never gets more expensive",
             )
         if not len(state.secondaries):
             return None

@@ -8,8 +8,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Int, Long
 from evosdc.suppress.engine.general.box_kernels import (
     ABSENT,
     EMPTY,
@@ -21,19 +21,21 @@ from evosdc.suppress.engine.general.path_kernels import Pathwork, Planes
 from evosdc.table import Dimension, Hierarchy, detect_network
 from evosdc.table.build import equations
 
-# Grids with more places than this are not laid out.
+# Places of a grid at most, 160 MB of them: at half of it sparse tables of many codes
+# have no boxes, twice as many may not fit in memory.
 MOST_PLACES = 20_000_000
-# Vectors listed of one dimension at most.
+# Vectors listed of one dimension at most. Half as many leave out boxes of dimensions
+# with thousands of codes; twice as many take twice the scratch space.
 MOST_VECTORS = 4096
-# Cells of one deviation at most.
+# Cells of one deviation at most. With half as many long cycles of five dimensions are
+# left out; twice as many hide more than a total would.
 MOST_PLACES_MOVED = 512
-# Beyond so many dimensions only boxes are looked for.
+# Beyond so many dimensions only boxes are looked for: cycles repeat along two further
+# dimensions at most. Fewer would do without cycles in cubes, more are not written.
 MOST_DIMENSIONS = 4
 
 
-def lay_out(
-    dimensions: Sequence[Dimension], codes: NDArray[np.int32]
-) -> CodeGrid | None:
+def lay_out(dimensions: Sequence[Dimension], codes: Int) -> CodeGrid | None:
     """Return the grid of cells with these codes, or None where it is too big."""
     trees = [d.hierarchy for d in dimensions]
     shape = tuple(len(t) for t in trees)
@@ -102,8 +104,8 @@ def _depth(grid: CodeGrid) -> int:
 
 
 def _known_empty(
-    present: NDArray[np.bool_], trees: list[Hierarchy], shape: tuple[int, ...]
-) -> NDArray[np.bool_]:
+    present: Flags, trees: list[Hierarchy], shape: tuple[int, ...]
+) -> Flags:
     """Absent cells that an equation with cells in the table would contain."""
     there = present.reshape(shape)
     empty = np.zeros(shape, dtype=bool)
@@ -120,40 +122,35 @@ def _known_empty(
 
 def plane_networks(dims: Sequence[Dimension]) -> Planes:
     """List the planes of two dimensions that are networks."""
-    across, along, nodes = [], [], []
-    tails, heads, starts, arcs = [], [], [], []
-    arc_first, node_first, listed = [0], [0], 0
+    found = []
     few = len(dims) <= MOST_DIMENSIONS
     for a, b in combinations(range(len(dims)), 2) if few else ():
         sizes = len(dims[a].hierarchy), len(dims[b].hierarchy)
         codes = np.indices(sizes, dtype=np.int32).reshape(2, -1).T
         network = detect_network(equations([dims[a], dims[b]], codes))
-        if network is None:
-            continue
-        across.append(a)
-        along.append(b)
-        nodes.append(network.nodes)
-        tails.append(network.tail)
-        heads.append(network.head)
+        if network is not None:
+            found.append((a, b, network))
+    networks = [network for _, _, network in found]
+    arcs = np.array([len(network.tail) for network in networks], dtype=np.int64)
+    nodes = np.array([network.nodes for network in networks], dtype=np.int64)
+    arc_first = np.concatenate([[0], np.cumsum(arcs)])
+    starts, at_node = [], []
+    for network, first in zip(networks, arc_first.tolist(), strict=False):
         ends = np.concatenate([network.tail, network.head])
         both = np.tile(np.arange(len(network.tail)), 2)
-        order = np.argsort(ends, kind="stable")
-        arcs.append(both[order])
+        at_node.append(both[np.argsort(ends, kind="stable")])
         count = np.bincount(ends, minlength=network.nodes)
-        starts.append(listed + np.concatenate([[0], np.cumsum(count)]))
-        listed += len(both)
-        arc_first.append(arc_first[-1] + len(network.tail))
-        node_first.append(node_first[-1] + network.nodes + 1)
+        starts.append(2 * first + np.concatenate([[0], np.cumsum(count)]))
     return Planes(
-        across=_ints(across),
-        along=_ints(along),
-        nodes=_ints(nodes),
-        arc_first=_ints(arc_first),
-        tail=_ints(*tails),
-        head=_ints(*heads),
-        node_first=_ints(node_first),
+        across=_ints([a for a, _, _ in found]),
+        along=_ints([b for _, b, _ in found]),
+        nodes=nodes,
+        arc_first=arc_first,
+        tail=_ints(*(network.tail for network in networks)),
+        head=_ints(*(network.head for network in networks)),
+        node_first=np.concatenate([[0], np.cumsum(nodes + 1)]),
         start=_ints(*starts),
-        arc=_ints(*arcs),
+        arc=_ints(*at_node),
     )
 
 
@@ -161,14 +158,11 @@ def make_pathwork(planes: Planes) -> Pathwork:
     """Make the scratch space for searches on planes."""
     most = int(planes.nodes.max()) if len(planes.nodes) else 1
     layers = 64
-    # Every arc pushes a node at most twice.
-    heap = 2 * len(planes.arc) + 2
     return Pathwork(
         distance=np.empty(most),
         via=np.empty(most, np.int64),
-        done=np.empty(most, np.bool_),
-        heap_key=np.empty(heap),
-        heap_node=np.empty(heap, np.int64),
+        heap=np.empty(most, np.int32),
+        spot=np.empty(most, np.int32),
         shift=np.empty(layers, np.int64),
         way=np.empty(layers, np.int64),
         place=np.empty(MOST_PLACES_MOVED, np.int64),
@@ -176,7 +170,7 @@ def make_pathwork(planes: Planes) -> Pathwork:
     )
 
 
-def _ints(*parts: Any) -> NDArray[np.int64]:
+def _ints(*parts: Any) -> Long:
     if not parts:
         return np.empty(0, np.int64)
     return np.concatenate([np.asarray(p, dtype=np.int64) for p in parts])

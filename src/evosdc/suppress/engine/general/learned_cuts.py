@@ -1,4 +1,4 @@
-"""Cells that a pattern cannot do without, told by cuts that other patterns have failed.
+"""Cells that a pattern needs, as told by cuts that other patterns have failed.
 
 Publishing a cell that is needed is found out by a program without a solution, again and
 again: for each cell of each pattern. The multipliers that show why (Farkas) are a cut,
@@ -12,20 +12,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.base import Mask
-from evosdc.suppress.engine.cut import Cut, leaning_cut
-from evosdc.suppress.engine.general.model import Tight
+from evosdc.suppress.engine.cut import MULTIPLIER_GRID, Cut, capacity_cut
+from evosdc.suppress.engine.general.model import Demand
 from evosdc.suppress.problem.problem import Problem
 
-# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
-_GRID = 720720
 # A cut is violated where more than this is missing: well above rounding.
 _SHORT = 1e-6
-# Cuts that are kept: with more of them the older half is forgotten.
-_MOST = 4000
+# Cuts that are kept: with more of them the older half is forgotten. Half as many answer
+# fewer questions without a program, twice as many take longer to look at per pattern.
+_MOST_CUTS = 4000
 
 
 class LearnedCuts:
@@ -48,47 +47,44 @@ class LearnedCuts:
     def _transposed(self) -> Any:
         return sparse.csr_array(self._columns.T)
 
+    @cached_property
+    def _levels(self) -> dict[tuple[int, int], float]:
+        levels = self._problem.levels
+        each = zip(
+            levels.cell.tolist(), levels.sign.tolist(), levels.amount, strict=True
+        )
+        return {(cell, sign): float(amount) for cell, sign, amount in each}
+
     def look_at(self, hidden: Mask) -> Slacks:
         """Begin with a pattern from which cells are to be published."""
         return Slacks(self, hidden)
 
-    def learn(
-        self,
-        cell: int,
-        sign: int,
-        amount: float,
-        rows: NDArray[np.int64],
-        multipliers: NDArray[np.float64],
-        tight: Tight | None = None,
-    ) -> None:
+    def learn(self, asked: Demand, rows: Long, multipliers: Real) -> None:
         """Keep what some equations together say of a level that was not reached.
 
-        Cells lend no more than the room that an attacker leaves them, if one asked.
+        Cells count with the room that an attacker leaves them, if one asked. Of a level
+        that stands for a width only the part that every pattern needs is kept.
         """
-        cut = self._cut(cell, sign, amount, rows, multipliers, tight)
+        needed = self._levels.get((asked.cell, asked.sign), 0.0)
+        if not needed:
+            return
+        least = asked._replace(amount=min(asked.amount, needed))
+        cut = self._cut(least, rows, multipliers)
         if cut is None:
             return
-        if len(self.cuts) == _MOST:
+        if len(self.cuts) == _MOST_CUTS:
             self._forget()
         number = len(self.cuts)
         self.cuts.append(cut)
         for i, by in zip(cut.cells.tolist(), cut.coefficients.tolist(), strict=True):
             self.having.setdefault(i, []).append((number, by))
 
-    def _cut(
-        self,
-        cell: int,
-        sign: int,
-        amount: float,
-        rows: NDArray[np.int64],
-        multipliers: NDArray[np.float64],
-        tight: Tight | None,
-    ) -> Cut | None:
-        """Write the sum of equations as a cut: what the cell leans on must be hidden.
+    def _cut(self, asked: Demand, rows: Long, multipliers: Real) -> Cut | None:
+        """Write the sum of equations as a cut: what lets the cell move must be hidden.
 
-        It holds for all multipliers, so they are rounded to numbers without dirt.
+        It holds for all multipliers, so they are rounded to a grid.
         """
-        problem = self._problem
+        problem, (cell, sign, amount, tight) = self._problem, asked
         y = np.zeros(self._transposed.shape[1])
         y[rows] = multipliers
         at = slice(*self._transposed.indptr[cell : cell + 2])
@@ -96,23 +92,23 @@ class LearnedCuts:
         size = float(own[1] @ y[own[0]])
         if size == 0.0:
             return None
-        z = np.asarray(self._transposed @ np.rint(y / size * _GRID))
+        z = np.asarray(self._transposed @ np.rint(y / size * MULTIPLIER_GRID))
         if z[cell] == 0.0:
             return None
-        leans = -sign * z / (z[cell] * amount)
-        leans[cell] = 0.0
-        leans[~problem.hideable] = 0.0
-        cells = np.flatnonzero(leans)
-        leans = leans[cells]
+        moves = -sign * z / (z[cell] * amount)
+        moves[cell] = 0.0
+        moves[~problem.hideable] = 0.0
+        cells = np.flatnonzero(moves)
+        moves = moves[cells]
         up, down = problem.up[cells], problem.down[cells]
         if tight is not None:
             up, down = tight.within(cells, up, down, cell)
-        room = np.where(leans > 0, up, down)
-        return leaning_cut(cells, np.abs(leans) * room, problem.primary[cells], _SHORT)
+        room = np.where(moves > 0, up, down)
+        return capacity_cut(cells, np.abs(moves) * room, problem.primary[cells], _SHORT)
 
     def _forget(self) -> None:
         """Keep the newer half."""
-        half = _MOST // 2
+        half = _MOST_CUTS // 2
         self.forgotten += 1
         self.cuts = self.cuts[half:]
         self.having = {
@@ -122,7 +118,7 @@ class LearnedCuts:
 
 
 class Slacks:
-    """How much each cut has to spare in a pattern that gets smaller."""
+    """Slack of each cut in a pattern that gets smaller."""
 
     def __init__(self, learned: LearnedCuts, hidden: Mask) -> None:
         self._learned, self._hidden = learned, hidden

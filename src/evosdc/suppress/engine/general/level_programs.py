@@ -26,31 +26,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.engine.cut import Cut, leaning_cut
-from evosdc.suppress.engine.general.model import Tight, load_program
+from evosdc.arrays import Long, Real
+from evosdc.suppress.engine.cut import MULTIPLIER_GRID, Cut, capacity_cut
+from evosdc.suppress.engine.general.model import Move, Tight
+from evosdc.suppress.engine.general.solver import load_program
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
-# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
-_GRID = 720720
 # Cells that the relaxation does not hide count with this share, so that of all cuts
-# that are violated alike one that crosses few other cells is found.
-_SHADE = 1e-3
-# A level is covered when all but this share of it is.
+# that are violated alike one that crosses few other cells is found. A tolerance: large
+# enough to tell such cuts apart, too small to make a violated cut seem satisfied.
+_LEAST_SHARE = 1e-3
+# A level is covered when all but this share of it is: a tolerance.
 _SHORT = 1e-6
 
 # The programs of a problem in this process, which take a while to load.
 _LOADED = "level programs"
 # Where a solver begins: the state of each column and row.
 Basis = tuple[NDArray[np.int8], NDArray[np.int8]]
-
-
-@dataclass(frozen=True, eq=False)
-class Deviation:
-    """How far cells move in units of a level, by their place among the hideable."""
-
-    moved: NDArray[np.int64]
-    by: NDArray[np.float64]
 
 
 class Level(NamedTuple):
@@ -71,16 +64,19 @@ class AskedLevels:
     """Levels to be attacked, cells hidden to the extent `x`, and where to begin."""
 
     levels: tuple[Level, ...]
-    x: NDArray[np.float64]
+    x: Real
     basis: Basis | None
 
 
 @dataclass(frozen=True, eq=False)
 class AttackedLevels:
-    """For each level a cut that forbids `x`, or a deviation; and where it ended."""
+    """For each level a cut that forbids `x`, or a deviation; and where it ended.
+
+    Deviations are in units of the level.
+    """
 
     cuts: tuple[Cut | None, ...]
-    deviations: tuple[Deviation | None, ...]
+    deviations: tuple[Move | None, ...]
     basis: Basis
 
 
@@ -132,11 +128,11 @@ class LevelPrograms:
             self._end(),
         )
 
-    def holds(self, level: Level, deviation: Deviation, x: NDArray[np.float64]) -> bool:
+    def holds(self, level: Level, deviation: Move, x: Real) -> bool:
         """Whether a deviation that covers a level fits into the room `x` leaves."""
         low, high = self._room(level, x, 0.0)
-        moved, by = deviation.moved, deviation.by
-        own = np.isin(moved, self._at[list(level.cells)])
+        moved, by = self._at[deviation.cells], deviation.by
+        own = np.isin(deviation.cells, level.cells)
         inside = (by <= high[moved] + _SHORT) & (by >= low[moved] - _SHORT)
         return bool(np.all(inside | own))
 
@@ -156,9 +152,7 @@ class LevelPrograms:
             np.array([int(s) for s in end.row_status], dtype=np.int8),
         )
 
-    def _attack(
-        self, level: Level, x: NDArray[np.float64]
-    ) -> tuple[Cut | None, Deviation | None]:
+    def _attack(self, level: Level, x: Real) -> tuple[Cut | None, Move | None]:
         """Return a cut that forbids `x`, or else a deviation that covers a level.
 
         Neither for a level against an attacker that no pattern gives.
@@ -170,31 +164,25 @@ class LevelPrograms:
         d, y = answer
         if level.sign * float(d[own].sum()) >= 1.0 - _SHORT:
             moved = np.flatnonzero(d)
-            return None, Deviation(moved, d[moved])
+            return None, Move(self._cells[moved], d[moved])
         found = self._violated(level, y, x)
         # Of the cuts that are violated those are deep which ask little of cells that
         # are not suppressed.
-        deeper = self._ask(own, level.sign, *self._room(level, x, _SHADE))
+        deeper = self._ask(own, level.sign, *self._room(level, x, _LEAST_SHARE))
         if deeper is not None and level.sign * float(deeper[0][own].sum()) < 1 - _SHORT:
             found = self._violated(level, deeper[1], x) or found
         return found, None
 
-    def _violated(
-        self, level: Level, y: NDArray[np.float64], x: NDArray[np.float64]
-    ) -> Cut | None:
+    def _violated(self, level: Level, y: Real, x: Real) -> Cut | None:
         """Return the cut of some multipliers, if `x` violates it and patterns exist."""
         cut = self._cut(level, y)
-        if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
+        if cut is None or cut.missing(x) < _SHORT:
             return None
         return cut if float(cut.coefficients.sum()) >= 1.0 - _SHORT else None
 
     def _ask(
-        self,
-        own: NDArray[np.int64],
-        sign: int,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        self, own: Long, sign: int, low: Real, high: Real
+    ) -> tuple[Real, Real] | None:
         """How far cells can move within bounds: the deviation, and multipliers."""
         if len(own) == 1:
             (high if sign > 0 else low)[own] = float(sign)
@@ -213,49 +201,40 @@ class LevelPrograms:
         solution = lp.getSolution()
         return np.array(solution.col_value), -np.array(solution.row_dual)
 
-    def _room(
-        self, level: Level, x: NDArray[np.float64], shade: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _room(self, level: Level, x: Real, least: float) -> tuple[Real, Real]:
         """Room of each cell in units of the level, as far as it is hidden."""
         share = np.clip(x[self._cells], 0.0, 1.0)
-        share += shade * (1.0 - share)
+        share += least * (1.0 - share)
         up, down = self._seen_by(level)
         return (
             -np.minimum(down / level.amount, 1.0) * share,
             np.minimum(up / level.amount, 1.0) * share,
         )
 
-    def _seen_by(self, level: Level) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _seen_by(self, level: Level) -> tuple[Real, Real]:
         """Room of each cell as the attacker of a level sees it."""
         if not level.attacker:
             return self._up, self._down
-        part = self._attackers.entries(level.attacker)
-        tight = Tight(
-            self._attackers.cell[part],
-            self._attackers.up[part],
-            self._attackers.down[part],
-        )
+        tight = Tight.of(self._attackers, [level.attacker])
         return tight.within(self._cells, self._up, self._down, level.cells[0])
 
-    def _cut(self, level: Level, y: NDArray[np.float64]) -> Cut | None:
+    def _cut(self, level: Level, y: Real) -> Cut | None:
         """Write the cut of a level for any multipliers of the equations."""
-        grid = np.rint(y * _GRID)
+        grid = np.rint(y * MULTIPLIER_GRID)
         r = -np.asarray(self._transposed @ grid)
-        r[self._at[list(level.cells)]] += level.sign * _GRID
+        r[self._at[list(level.cells)]] += level.sign * MULTIPLIER_GRID
         if not self._whole:
             # Coefficients that are not whole leave rounding in the products.
-            r[np.abs(r) < 1e-6 * _GRID] = 0.0
+            r[np.abs(r) < 1e-6 * MULTIPLIER_GRID] = 0.0
         moves = np.flatnonzero(r)
-        return self._write(level, moves, r[moves] / _GRID)
+        return self._write(level, moves, r[moves] / MULTIPLIER_GRID)
 
-    def _write(
-        self, level: Level, moves: NDArray[np.int64], r: NDArray[np.float64]
-    ) -> Cut | None:
+    def _write(self, level: Level, moves: Long, r: Real) -> Cut | None:
         """Write the cut that a level's cells move by ``r . d`` over some cells."""
         up, down = self._seen_by(level)
         room = np.where(r > 0, up[moves], down[moves]) / level.amount
         cells, primary = self._cells[moves], self._primary[moves]
-        return leaning_cut(cells, np.abs(r) * room, primary, _SHORT)
+        return capacity_cut(cells, np.abs(r) * room, primary, _SHORT)
 
 
 def programs_of(problem: Problem) -> LevelPrograms:

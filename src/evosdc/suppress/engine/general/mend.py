@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.suppress.engine.base import Cells, Mask, Stopped
-from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
+from evosdc.suppress.engine.general.state import GeneralState
+from evosdc.suppress.engine.general.table import GeneralTable
 
 
 class GeneralMender:
@@ -16,7 +17,7 @@ class GeneralMender:
     rng
         Gives the order in which broken demands are covered.
     stopped
-        When to hurry.
+        Whether the time is up: what is left is then covered in little time.
     """
 
     def __init__(
@@ -28,7 +29,7 @@ class GeneralMender:
         state = parent.copy()
         state.become(hidden, self._stopped)
         if self._stopped():
-            return parent.copy()  # covering the rest in a hurry is expensive and slow
+            return parent.copy()  # covering the rest quickly would hide much
         state.cover(self._rng.permutation(state.uncovered), stopped=self._stopped)
         self.prune(state)
         return state

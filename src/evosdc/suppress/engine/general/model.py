@@ -8,7 +8,8 @@ solved first. Its dual prices tell whether cells outside would make the answer c
 (pricing: Gilmore and Gomory 1961); if so the program over all cells is solved, so that
 the answer is that of the whole table, and None means that it has none. Dense tables are
 the exception: where that program takes too long (`takes_long`), the first neighbourhood
-that has an answer does, and cells that its prices ask for are let in while that pays.
+that has an answer does, and cells that its prices ask for are let in while that makes
+the answer cheaper.
 
 No price is negative, so the basis in which no cell has moved is the best there is but
 for the few equations of the cell in question. Every program begins there, with the dual
@@ -17,64 +18,79 @@ simplex method: answers do not depend on what was asked before.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.general.paired_cells import PairedCells
+from evosdc.suppress.engine.general.solver import (
+    both_ways,
+    pass_program,
+    silent_solver,
+)
+from evosdc.suppress.structure.equations import Equations
 from evosdc.suppress.structure.unpick import nearest
+from evosdc.table.attackers import Attackers
 
 # Deviations are solved in units of the amount asked for, so that tables of 1e15 and
 # of 1e-9 look alike to the solver. A cell counts as moved above this share.
 MOVED = 1e-9
-# No witness needs to move a cell by more than this many times the amount asked for.
+# No witness needs to move a cell by more than this many times the amount asked for: a
+# numerical bound, below the range in which the solver's tolerances hold.
 FAR = 1e7
 # Classes of cells in the first neighbourhood. With half as many, a question takes more
 # rounds of pricing; with twice as many, most programs are larger than they need to be.
 NEIGHBOURS = 200
 # Slow programs are taken as solved where their answer gets cheaper by less than this
 # share. At half of it they take a round or two more, at twice of it patterns cost more.
-_LITTLE = 0.02
-# A class enters when it would save more than this share of the typical price.
-_SAVING = 1e-6
+_LEAST_GAIN = 0.02
+# A class enters when it would save more than this share of the typical price: a
+# tolerance.
+_LEAST_SAVING = 1e-6
 # Iterations of the dual simplex method, which take as long as a solution by interior
 # points on 5,000 classes. At half of it more programs are begun in vain, at twice of it
 # those of dense cubes take twice as long.
-_ITERATIONS = 4_000
-# Costs are perturbed by this share of what HiGHS does: without any the programs of
-# tables of many levels take a half more iterations, with all of it those of dense cubes
-# take up to ten times more.
-_PERTURBATION = 0.1
+_MOST_ITERATIONS = 4_000
 
 
 @dataclass(frozen=True, eq=False)
 class Move:
     """A deviation: `by` is added to `cells`, every equation keeps its total."""
 
-    cells: NDArray[np.int64]
-    by: NDArray[np.float64]
+    cells: Long
+    by: Real
 
 
 @dataclass(frozen=True, eq=False)
 class Tight:
     """Cells, in order, with less room than everyone leaves them: an attacker's."""
 
-    cells: NDArray[np.int64]
-    up: NDArray[np.float64]
-    down: NDArray[np.float64]
+    cells: Long
+    up: Real
+    down: Real
+    # Whether one attacker leaves it: a safe pattern need not serve several at once.
+    binding: bool = True
 
-    def within(
-        self,
-        cells: NDArray[np.int64],
-        up: NDArray[np.float64],
-        down: NDArray[np.float64],
-        but: int,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    @classmethod
+    def of(
+        cls, known: Attackers, attackers: Iterable[int], binding: bool = True
+    ) -> Tight:
+        """Return the room that some attackers leave between them."""
+        at = [known.entries(a) for a in attackers]
+        cell = np.concatenate([known.cell[part] for part in at])
+        cells, place = np.unique(cell, return_inverse=True)
+        up, down = np.full(len(cells), np.inf), np.full(len(cells), np.inf)
+        np.minimum.at(up, place, np.concatenate([known.up[part] for part in at]))
+        np.minimum.at(down, place, np.concatenate([known.down[part] for part in at]))
+        return cls(cells, up, down, binding)
+
+    def within(self, cells: Long, up: Real, down: Real, but: int) -> tuple[Real, Real]:
         """Return the room of some cells, in order, as the attacker sees it.
 
         The cell `but` keeps what it has: how far it must move is said elsewhere.
@@ -89,13 +105,29 @@ class Tight:
         return up, down
 
 
+class Demand(NamedTuple):
+    """A cell to be moved by an amount up or down.
+
+    `tight` is the room that an attacker leaves some cells; None for the public.
+    """
+
+    cell: int
+    sign: int
+    amount: float
+    tight: Tight | None = None
+
+
 class _Program(NamedTuple):
-    """How the class `asked` is moved by one unit most cheaply."""
+    """How some classes are moved by fixed amounts most cheaply; `asked` is the first.
+
+    The first entries of `low`, `high` say how far classes move upwards, the others how
+    far downwards.
+    """
 
     asked: int
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    cost: NDArray[np.float64]
+    low: Real
+    high: Real
+    cost: Real
 
 
 class DeviationModel:
@@ -115,22 +147,17 @@ class DeviationModel:
     """
 
     def __init__(
-        self,
-        columns: Any,
-        cells: NDArray[np.int64],
-        up: NDArray[np.float64],
-        down: NDArray[np.float64],
-        slow: bool = False,
+        self, columns: Any, cells: Long, up: Real, down: Real, slow: bool = False
     ) -> None:
         self.cells, self._slow = cells, slow
         self._up = self._wide_up = up[cells]
         self._down = self._wide_down = down[cells]
         self._rows, self._part = _part_of(columns, cells)
         self._solver = silent_solver()
-        self._solver.setOptionValue("simplex_iteration_limit", _ITERATIONS)
+        self._solver.setOptionValue("simplex_iteration_limit", _MOST_ITERATIONS)
         for option, value in _BY_DUAL_SIMPLEX:
             self._solver.setOptionValue(option, value)
-        self._ray: NDArray[np.float64] | None = None
+        self._ray: Real | None = None
         # Of the last question that had no answer: the cell, and the one it waits for.
         self._refused: tuple[int, int | None] | None = None
 
@@ -144,39 +171,33 @@ class DeviationModel:
         return sparse.csc_array(self._pairs.matrix)
 
     @cached_property
-    def _wide_class_room(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _wide_class_room(self) -> tuple[Real, Real]:
         return self._pairs.room(self._wide_up, self._wide_down)
 
-    def _look_at(self, tight: Tight | None, cell: int) -> None:
-        """See the table as an attacker does, who asks about a cell."""
+    def _look_at(self, asked: Demand) -> int:
+        """See the table as who asks about a cell does; return the place of the cell."""
         self._up, self._down = self._wide_up, self._wide_down
-        if tight is None or not len(self.cells):
+        if asked.tight is None or not len(self.cells):
             self._class_room = self._wide_class_room
-            return
-        self._up, self._down = tight.within(self.cells, self._up, self._down, cell)
-        self._class_room = self._pairs.room(self._up, self._down)
+        else:
+            room = asked.tight.within(self.cells, self._up, self._down, asked.cell)
+            self._up, self._down = room
+            self._class_room = self._pairs.room(*room)
+        return int(np.searchsorted(self.cells, asked.cell))
 
-    def cheapest(
-        self,
-        cell: int,
-        sign: int,
-        amount: float,
-        price: NDArray[np.float64],
-        tight: Tight | None = None,
-    ) -> Move | None:
-        """Find the cheapest deviation that moves `cell` by `amount`, or None.
+    def cheapest(self, asked: Demand, price: Real) -> Move | None:
+        """Find the cheapest deviation that meets a demand, or None.
 
         `price` is asked of each of the model's cells by unit moved; infinite where the
-        cell must not move. `tight` is the room that an attacker leaves some cells.
+        cell must not move.
         """
-        self._look_at(tight, cell)
-        k = int(np.searchsorted(self.cells, cell))
+        k = self._look_at(asked)
         self._refused = (k, None)
-        held = self._held(k, sign, amount, price)
+        held = self._held(k, asked, price)
         if held is not None:
             self._refused = (k, held)
             return None
-        program = self._program(k, sign, amount, price)
+        program = self._program([asked], asked.amount, price)
         if len(program.cost) <= 2 * NEIGHBOURS:
             found = self._run(None, *program[1:])
         else:
@@ -184,37 +205,50 @@ class DeviationModel:
         if found is None:
             return None
         self._refused = None
-        return self._as_move(self._pairs.moves(found), k, amount)
+        return self._as_move(self._pairs.moves(found), k, asked.amount)
 
-    def takes_long(
-        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
-    ) -> bool:
-        """Whether the program of all classes takes more than `_ITERATIONS`."""
-        self._look_at(None, cell)
-        k = int(np.searchsorted(self.cells, cell))
-        program = self._program(k, sign, amount, price)
-        self._pass(None, *program[1:])
+    def cheapest_together(self, asked: Sequence[Demand], price: Real) -> Move | None:
+        """Find the cheapest deviation that meets several demands of the public exactly.
+
+        Smith et al. (2011) protect groups of cells so, to solve fewer programs.
+        """
+        k = self._look_at(asked[0])
+        unit = float(np.median([demand.amount for demand in asked]))
+        found = self._run(None, *self._program(asked, unit, price)[1:])
+        if found is None:
+            return None
+        d = self._pairs.moves(found)
+        # Cells of one class may contradict each other, or have too little room.
+        far = 10 * MOVED * max(1.0, float(np.abs(d).max()))
+        fits = (d <= self._up / unit + far) & (-d <= self._down / unit + far)
+        places = np.searchsorted(self.cells, [demand.cell for demand in asked])
+        wanted = np.array([demand.sign * demand.amount / unit for demand in asked])
+        if not fits.all() or np.abs(d[places] - wanted).max() > far:
+            return None
+        return self._as_move(d, k, unit)
+
+    def takes_long(self, asked: Demand, price: Real) -> bool:
+        """Whether the program of all classes takes more than `_MOST_ITERATIONS`."""
+        self._look_at(asked)
+        self._pass(None, *self._program([asked], asked.amount, price)[1:])
         self._solver.run()
         return self._solver.getModelStatus() not in _ANSWERED
 
-    def _program(
-        self, k: int, sign: int, amount: float, price: NDArray[np.float64]
-    ) -> _Program:
-        """Write the question how a cell, by its place, is moved most cheaply."""
+    def _program(self, asked: Sequence[Demand], unit: float, price: Real) -> _Program:
+        """Write how cells are moved most cheaply, in units of an amount."""
         pairs = self._pairs
         by_class = pairs.price(price)
-        high = self._room(amount, by_class)
-        n, c = len(pairs), int(pairs.of[k])
-        way = int(sign * pairs.sign[k])
+        n, high, cost = len(pairs), self._room(unit, by_class), _level_prices(by_class)
         low = np.zeros(2 * n)
-        chosen, other = (c, c + n) if way > 0 else (c + n, c)
-        low[chosen] = high[chosen] = 1.0
-        high[other] = 0.0
-        cost = _level_prices(by_class)
-        cost[c] = 0.0
+        for cell, sign, amount, _ in reversed(asked):
+            k = int(np.searchsorted(self.cells, cell))
+            c = int(pairs.of[k])
+            chosen, other = (c, c + n) if sign * pairs.sign[k] > 0 else (c + n, c)
+            low[chosen] = high[chosen] = amount / unit
+            low[other] = high[other] = cost[c] = 0.0
         return _Program(c, low, high, cost)
 
-    def _near_or_whole(self, program: _Program) -> NDArray[np.float64] | None:
+    def _near_or_whole(self, program: _Program) -> Real | None:
         """Solve the program of a neighbourhood, or of all classes if that falls short.
 
         Dual prices tell whether classes outside would make the answer cheaper. Where
@@ -232,8 +266,8 @@ class DeviationModel:
         best, cheapest = None, np.inf
         while many < n:
             if best is None:
-                graph = matrix.indptr, matrix.indices, columns.indptr, columns.indices
-                inside[nearest(asked, many, steps, *graph)] = True
+                equations = Equations.of(matrix, columns)
+                inside[nearest(asked, many, steps, equations)] = True
                 inside[shut] = False
                 inside[asked] = True
             found = self._run(np.flatnonzero(inside), low, high, cost)
@@ -242,11 +276,11 @@ class DeviationModel:
                 room = np.where(z > 0, high[:n], high[n:]) > 0
                 worth = np.where(room & ~inside, np.abs(z) - cost, 0.0)
                 now = float(cost @ np.abs(found))
-                if worth.max() <= _SAVING or now > cheapest * (1.0 - _LITTLE):
+                if worth.max() <= _LEAST_SAVING or now > cheapest * (1.0 - _LEAST_GAIN):
                     return found
                 best, cheapest = found, now
                 entering = np.argsort(-worth, kind="stable")[: max(many // 4, 1)]
-                inside[entering[worth[entering] > _SAVING]] = True
+                inside[entering[worth[entering] > _LEAST_SAVING]] = True
             if not self._slow:
                 break
             many = int(inside.sum()) if found is not None else 2 * many
@@ -254,27 +288,23 @@ class DeviationModel:
             return best
         return self._run(None, low, high, cost)
 
-    def _held(
-        self, k: int, sign: int, amount: float, price: NDArray[np.float64]
-    ) -> int | None:
+    def _held(self, k: int, asked: Demand, price: Real) -> int | None:
         """A cell that moves with another and must not or cannot so far, if any."""
         mates = self._pairs.mates(k)
         mates = mates[mates != k]
         if not len(mates):
             return None
-        ways = sign * self._pairs.sign[k] * self._pairs.sign[mates]
+        ways = asked.sign * self._pairs.sign[k] * self._pairs.sign[mates]
         room = np.where(ways > 0, self._up[mates], self._down[mates])
         room[~np.isfinite(price[mates])] = 0.0
-        if room.min() >= amount * (1.0 - MOVED):
+        if room.min() >= asked.amount * (1.0 - MOVED):
             return None
         return int(mates[np.argmin(room)])
 
-    def farthest(
-        self, cell: int, sign: int, unit: float, tight: Tight | None = None
-    ) -> tuple[float, Move | None]:
-        """How far `cell` can move, at most `FAR` times `unit`, and the deviation."""
-        self._look_at(tight, cell)
-        k = int(np.searchsorted(self.cells, cell))
+    def farthest(self, asked: Demand) -> tuple[float, Move | None]:
+        """How far a cell can move, at most `FAR` times the amount, and how."""
+        k = self._look_at(asked)
+        _, sign, unit, _ = asked
         pairs = self._pairs
         n, c = len(pairs), int(pairs.of[k])
         high = np.minimum(self._room(unit, np.zeros(n)), FAR)
@@ -289,7 +319,7 @@ class DeviationModel:
             self.cells[moved], d[moved] * unit
         )
 
-    def refusal(self) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+    def refusal(self) -> tuple[Long, Real] | None:
         """Why the last question had no answer: multipliers of some equations.
 
         What these say together leaves the cell too little room (Farkas).
@@ -307,9 +337,9 @@ class DeviationModel:
             return None
         return self._rows, pairs.multipliers(self._ray, k, self._up, self._down)
 
-    def _room(self, amount: float, price: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _room(self, amount: float, price: Real) -> Real:
         """Room of classes both ways in units of an amount; none without a price."""
-        high: NDArray[np.float64] = np.concatenate(self._class_room) / amount
+        high: Real = np.concatenate(self._class_room) / amount
         high[high > FAR] = highspy.kHighsInf
         shut = ~np.isfinite(price)
         high[np.concatenate([shut, shut])] = 0.0
@@ -317,12 +347,12 @@ class DeviationModel:
 
     def _run(
         self,
-        classes: NDArray[np.int64] | None,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        cost: NDArray[np.float64],
-        turned: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64] | None:
+        classes: Long | None,
+        low: Real,
+        high: Real,
+        cost: Real,
+        turned: Real | None = None,
+    ) -> Real | None:
         """Solve the program of some classes, or of all; return how far classes move.
 
         Each class is one column upwards and one downwards, which costs the same unless
@@ -357,25 +387,27 @@ class DeviationModel:
 
     def _pass(
         self,
-        classes: NDArray[np.int64] | None,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        cost: NDArray[np.float64],
-        turned: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.int64] | None:
+        classes: Long | None,
+        low: Real,
+        high: Real,
+        cost: Real,
+        turned: Real | None = None,
+    ) -> Long | None:
         """Pass the program of some classes to the solver; return its equations."""
         back = cost if turned is None else turned
         if classes is None:
-            both = np.concatenate([cost, back])
-            pass_program(self._solver, self._by_column, low, high, both)
+            part, both = self._by_column, np.concatenate([cost, back])
+            columns = both_ways(part)
+            pass_program(self._solver, part.shape[0], columns, low, high, both)
             return None
         rows, part = _part_of(self._by_column, classes)
+        columns = both_ways(sparse.csc_array(part))
         at = np.concatenate([classes, classes + len(cost)])
         both = np.concatenate([cost[classes], back[classes]])
-        pass_program(self._solver, sparse.csc_array(part), low[at], high[at], both)
+        pass_program(self._solver, len(rows), columns, low[at], high[at], both)
         return rows
 
-    def _as_move(self, d: NDArray[np.float64], k: int, amount: float) -> Move | None:
+    def _as_move(self, d: Real, k: int, amount: float) -> Move | None:
         """Drop what rounding moved; None where the rest no longer adds up."""
         moved = np.abs(d) > MOVED
         snapped = np.where(moved, d, 0.0)
@@ -387,7 +419,7 @@ class DeviationModel:
         return Move(self.cells[moved], snapped[moved] * amount)
 
 
-def _part_of(columns: Any, cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], Any]:
+def _part_of(columns: Any, cells: Long) -> tuple[Long, Any]:
     """Equations of some columns (CSC) that have an entry there: numbers, and as CSR.
 
     Looks at these columns alone: a small program must not cost what the table does.
@@ -407,9 +439,7 @@ _BY_DUAL_SIMPLEX = (("solver", "simplex"), ("presolve", "off"))
 _BY_INTERIOR_POINTS = (("solver", "ipm"), ("presolve", "on"))
 
 
-def _spread(
-    few: NDArray[np.float64], places: NDArray[np.int64] | None, many: int
-) -> NDArray[np.float64]:
+def _spread(few: Real, places: Long | None, many: int) -> Real:
     """Put values at some places among zeros; None stands for all places."""
     if places is None:
         return few
@@ -418,80 +448,10 @@ def _spread(
     return full
 
 
-def _level_prices(price: NDArray[np.float64]) -> NDArray[np.float64]:
+def _level_prices(price: Real) -> Real:
     """Prices in units of the typical one, so that the solver's tolerance fits them."""
     cost = np.where(np.isfinite(price), price, 0.0)
     positive = cost[cost > 0]
     if len(positive):
         cost = np.minimum(cost / np.median(positive), 1e6)
     return cost
-
-
-def silent_solver() -> Any:
-    """Return a solver of small programs, whose answers are as exact as they can be."""
-    solver = highspy.Highs()
-    for option, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("solver", "simplex"),
-        ("presolve", "on"),
-        ("primal_feasibility_tolerance", 1e-9),
-        ("dual_feasibility_tolerance", 1e-7),
-        ("dual_simplex_cost_perturbation_multiplier", _PERTURBATION),
-    ):
-        solver.setOptionValue(option, value)
-    return solver
-
-
-def pass_program(
-    solver: Any,
-    matrix: Any,
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    cost: NDArray[np.float64],
-) -> None:
-    """Pass a program with equations ``matrix @ (up - down) = 0`` (CSC) to a solver.
-
-    Each column of the matrix is two of the program, one upwards and one downwards. This
-    is quicker than to change the bounds and costs of a program that is there.
-    """
-    rows, entries = matrix.shape[0], matrix.nnz
-    start = matrix.indptr.astype(np.int32)
-    index = matrix.indices.astype(np.int32)
-    nothing = np.zeros(rows)
-    solver.passModel(
-        len(cost),
-        rows,
-        2 * entries,
-        int(highspy.MatrixFormat.kColwise),
-        int(highspy.ObjSense.kMinimize),
-        0.0,
-        cost,
-        low,
-        high,
-        nothing,
-        nothing,
-        np.concatenate([start, start[1:] + entries]),
-        np.concatenate([index, index]),
-        np.concatenate([matrix.data, -matrix.data]),
-        np.zeros(len(cost), dtype=np.int32),
-    )
-
-
-def load_program(matrix: Any) -> Any:
-    """Load equations ``matrix @ x = 0`` (CSC) into a solver; all columns fixed at 0."""
-    rows, columns = matrix.shape
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = columns, rows
-    lp.col_cost_ = np.zeros(columns)
-    lp.col_lower_ = np.zeros(columns)
-    lp.col_upper_ = np.zeros(columns)
-    lp.row_lower_ = np.zeros(rows)
-    lp.row_upper_ = np.zeros(rows)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-    lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
-    lp.a_matrix_.value_ = matrix.data
-    solver = silent_solver()
-    solver.passModel(lp)
-    return solver

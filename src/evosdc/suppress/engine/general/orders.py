@@ -15,8 +15,8 @@ from evosdc.suppress.engine.evaluator import (
     known_beginning,
 )
 from evosdc.suppress.engine.finish import cover_and_finish
-from evosdc.suppress.engine.general.joint import JointProgram
-from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
+from evosdc.suppress.engine.general.state import GeneralState
+from evosdc.suppress.engine.general.table import GeneralTable
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
@@ -41,7 +41,6 @@ class ProgramEvaluator(GroupEvaluator):
         super().__init__(table.problem, with_levels, grouping, search, clean)
         self._group_rows = [self._rows_of(group) for group in self.groups]
         self._closing = self._rows_of(self.closing)
-        self._joint = JointProgram(table.problem) if self.together else None
         self._unfinished: GeneralState | None = None
         self._latest: tuple[PricedOrder, GeneralState] | None = None
 
@@ -104,10 +103,37 @@ class ProgramEvaluator(GroupEvaluator):
 
     def _protect(self, state: GeneralState, rows: list[int]) -> None:
         """Cover the rows of one group."""
-        if self._joint is not None:
-            self._joint.cover(state, rows, self._search)
+        if self.together:
+            self._cover_together(state, rows)
         if state.open_rows(rows):
             state.cover_open(rows, stopped=self._search.stopped)
+
+    def _cover_together(self, state: GeneralState, rows: list[int]) -> None:
+        """Cover the rows of a group by one deviation for each direction.
+
+        Where there is none, the group is halved. What stays open when a group of one
+        has none, or when the time is up, is left to the caller.
+        """
+        table, problem = self._table, self._problem
+        for sign in (1, -1):
+            # What one deviation gives the public it may not give every attacker.
+            among = np.array(rows, dtype=np.int64)
+            here = (table.rows.sign[among] == sign) & (table.rows.attacker[among] == 0)
+            waiting = [among[here].tolist()]
+            while waiting:
+                part = state.open_rows(waiting.pop())
+                if len(part) < 2 or self._search.stopped():
+                    continue
+                asked = [table.demand(row) for row in part]
+                price = np.where(state.hidden, 0.0, problem.cost)
+                move = table.programs.cheapest_together(asked, price)
+                if move is None:
+                    middle = len(part) // 2
+                    waiting += [part[middle:], part[:middle]]
+                    continue
+                for row in part:
+                    if not state.witnesses.covered[row]:
+                        state.take(row, move)
 
     def _covered_at_the_end(self, secondaries: Long, upto: Int) -> PricedOrder | None:
         """A level that no program covered: out of reach, or lost to rounding.
@@ -150,7 +176,6 @@ class ProgramEvaluator(GroupEvaluator):
         state.cover_free(stopped=self._search.stopped)
         ask = self._table.programs.among(primary)
         price = np.where(free, 0.0, np.inf)
-        demands = self._table.demands
         exposed = ~free[with_levels]
         for i, cell in enumerate(with_levels.tolist()):
             if self._search.stopped():
@@ -159,8 +184,7 @@ class ProgramEvaluator(GroupEvaluator):
             for row in self._rows[cell]:
                 if exposed[i] or state.witnesses.covered[row]:
                     continue
-                amount = float(demands.amount[row])
-                move = ask(cell, int(demands.sign[row]), amount, price)
+                move = ask(self._table.demand(row), price)
                 if move is None:
                     exposed[i] = True
                 else:

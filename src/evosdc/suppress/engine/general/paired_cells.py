@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Floats = NDArray[np.float64]
+from evosdc.arrays import Long, Real
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class PairedCells:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def room(self, up: Floats, down: Floats) -> tuple[Floats, Floats]:
+    def room(self, up: Real, down: Real) -> tuple[Real, Real]:
         """How far classes can go, from what their cells can."""
         ahead = np.where(self.sign > 0, up, down)[self._order]
         back = np.where(self.sign > 0, down, up)[self._order]
@@ -64,28 +63,23 @@ class PairedCells:
             np.minimum.reduceat(back, self._starts),
         )
 
-    def price(self, price: Floats) -> Floats:
+    def price(self, price: Real) -> Real:
         """What moving classes costs: all of their cells."""
-        total: Floats = np.add.reduceat(price[self._order], self._starts)
+        total: Real = np.add.reduceat(price[self._order], self._starts)
         return total
 
-    def moves(self, by: Floats) -> Floats:
+    def moves(self, by: Real) -> Real:
         """How far cells move, from how far classes do."""
-        moved: Floats = by[self.of] * self.sign
+        moved: Real = by[self.of] * self.sign
         return moved
 
-    def mates(self, cell: int) -> NDArray[np.int64]:
+    def mates(self, cell: int) -> Long:
         """The cells that move with a cell, itself among them."""
         return np.flatnonzero(self.of == self.of[cell])
 
     def multipliers(
-        self,
-        left: Floats,
-        asked: int,
-        up: Floats,
-        down: Floats,
-        extra: Floats | None = None,
-    ) -> Floats:
+        self, left: Real, asked: int, up: Real, down: Real, extra: Real | None = None
+    ) -> Real:
         """Multipliers of all equations, from those of the equations that are left.
 
         Equations that made a class get such multipliers that the sum of all, and
@@ -120,7 +114,7 @@ class PairedCells:
         cells, data = part.indices[line].tolist(), part.data[line].tolist()
         return list(zip(cells, data, strict=True))
 
-    def _keepers(self, z: Floats, asked: int, up: Floats, down: Floats) -> set[int]:
+    def _keepers(self, z: Real, asked: int, up: Real, down: Real) -> set[int]:
         """The cell of each class that stays in a sum of equations."""
         total = self.price(z * self.sign)
         ways = total[self.of] * self.sign
@@ -189,7 +183,7 @@ class PairedCells:
             shape=(len(self.rows), len(roots)),
         )
 
-    def _set(self, of: NDArray[np.int64], sign: Floats) -> None:
+    def _set(self, of: Long, sign: Real) -> None:
         self.of, self.sign = of, sign
         self._order = np.argsort(of, kind="stable")
         self._starts = np.searchsorted(of[self._order], np.arange(of.max() + 1))

@@ -12,21 +12,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.arrays import Int, Long, Real
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.general.box_kernels import (
     Boxwork,
     CodeGrid,
+    Movable,
+    list_entries,
     price_of,
-    spell_out,
 )
+from evosdc.suppress.structure.heap import lower, take
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
-# Arcs looked at in one search; what was found until then is taken.
+# Arcs looked at in one search; what was found until then is taken. At half of it large
+# tables get a few more expensive deviations, at twice of it some searches take longer.
 MOST_ARCS = 3_000_000
 
 
@@ -47,68 +46,31 @@ class Planes(NamedTuple):
         The arcs at each node.
     """
 
-    across: Ints
-    along: Ints
-    nodes: Ints
-    arc_first: Ints
-    tail: Ints
-    head: Ints
-    node_first: Ints
-    start: Ints
-    arc: Ints
+    across: Long
+    along: Long
+    nodes: Long
+    arc_first: Long
+    tail: Long
+    head: Long
+    node_first: Long
+    start: Long
+    arc: Long
 
 
 class Pathwork(NamedTuple):
     """Scratch space of one search; nothing in it outlives a call."""
 
-    distance: Floats
-    via: Ints
-    done: Flags
-    heap_key: Floats
-    heap_node: Ints
-    shift: Ints
-    way: Ints
-    place: Ints
-    place_way: Ints
+    distance: Real
+    via: Long
+    heap: Int
+    spot: Int
+    shift: Long
+    way: Long
+    place: Long
+    place_way: Long
 
 
-@kernel(inner=True)
-def _push(work: Pathwork, size: int, key: float, node: int) -> int:
-    at = size
-    while at > 0:
-        above = (at - 1) // 2
-        if work.heap_key[above] <= key:
-            break
-        work.heap_key[at] = work.heap_key[above]
-        work.heap_node[at] = work.heap_node[above]
-        at = above
-    work.heap_key[at], work.heap_node[at] = key, node
-    return size + 1
-
-
-@kernel(inner=True)
-def _pop(work: Pathwork, size: int) -> int:
-    """Take the top off; it must have been read before."""
-    size -= 1
-    key, node = work.heap_key[size], work.heap_node[size]
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        if child + 1 < size and work.heap_key[child + 1] < work.heap_key[child]:
-            child += 1
-        if key <= work.heap_key[child]:
-            break
-        work.heap_key[at] = work.heap_key[child]
-        work.heap_node[at] = work.heap_node[child]
-        at = child
-    if size > 0:
-        work.heap_key[at], work.heap_node[at] = key, node
-    return size
-
-
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _shortest(
     grid: CodeGrid,
     planes: Planes,
@@ -119,11 +81,7 @@ def _shortest(
     sign: int,
     layers: int,
     amount: float,
-    up: Floats,
-    down: Floats,
-    cost: Floats,
-    hidden: Flags,
-    only_hidden: bool,
+    cells: Movable,
     bound: float,
 ) -> tuple[float, int]:
     """Dijkstra's search for the way back round a plane; its length and work done."""
@@ -136,52 +94,40 @@ def _shortest(
     source, goal = (head, tail) if sign > 0 else (tail, head)
     for v in range(nodes):
         work.distance[v] = np.inf
-        work.done[v] = False
-    work.distance[source] = 0.0
+        work.spot[v] = -1
     work.via[source] = -1
-    size = _push(work, 0, 0.0, source)
+    size = lower(work.heap, work.spot, work.distance, 0, source, 0.0)
     looked = 0
     while size > 0:
-        node, far = work.heap_node[0], work.heap_key[0]
-        size = _pop(work, size)
+        node = take(work.heap, work.spot, work.distance, size)
+        size -= 1
+        far = work.distance[node]
         if far >= bound:
             return np.inf, looked
-        if work.done[node]:
-            continue
         if node == goal:
             return far, looked
-        work.done[node] = True
         for p in range(planes.start[first + node], planes.start[first + node + 1]):
             arc = planes.arc[p]
             looked += 1
             rises = planes.tail[base + arc] == node
             other = planes.head[base + arc] if rises else planes.tail[base + arc]
-            if work.done[other] or arc == target_arc or other == node:
+            if arc == target_arc or work.distance[other] <= far:
                 continue
             way = 1 if rises else -1
             place = corner + (arc // wide) * high + (arc % wide) * deep
             total = far
             for layer in range(layers):
-                total += price_of(
-                    grid.cell[place + work.shift[layer]],
-                    way * work.way[layer],
-                    amount,
-                    up,
-                    down,
-                    cost,
-                    hidden,
-                    only_hidden,
-                )
+                cell = grid.cell[place + work.shift[layer]]
+                total += price_of(cells, cell, way * work.way[layer], amount)
                 if total >= bound:
                     break
             if total < work.distance[other] and total < bound:
-                work.distance[other] = total
                 work.via[other] = arc
-                size = _push(work, size, total, other)
+                size = lower(work.heap, work.spot, work.distance, size, other, total)
     return np.inf, looked
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _write_down(
     grid: CodeGrid,
     planes: Planes,
@@ -217,7 +163,7 @@ def _write_down(
             node, way = planes.head[base + arc], -1
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _stack_layers(
     grid: CodeGrid,
     boxes: Boxwork,
@@ -229,7 +175,7 @@ def _stack_layers(
 ) -> int:
     """Repeat the layers so far along a vector of one more dimension."""
     own = (place // grid.stride[k]) % grid.size[k]
-    entries = spell_out(grid, boxes, k, own, vector)
+    entries = list_entries(grid, boxes, k, own, vector)
     size = layers
     for layer in range(layers):
         for e in range(entries):
@@ -242,7 +188,7 @@ def _stack_layers(
     return size
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def cheapest_cycle(
     grid: CodeGrid,
     boxes: Boxwork,
@@ -251,11 +197,7 @@ def cheapest_cycle(
     target: int,
     sign: int,
     amount: float,
-    up: Floats,
-    down: Floats,
-    cost: Floats,
-    hidden: Flags,
-    only_hidden: bool,
+    cells: Movable,
     bound: float,
 ) -> tuple[int, float]:
     """Find the cheapest cycle through a cell that costs less than a bound.
@@ -305,21 +247,13 @@ def cheapest_cycle(
                     continue
                 start = 0.0
                 for layer in range(1, layers):
-                    start += price_of(
-                        grid.cell[place + work.shift[layer]],
-                        sign * work.way[layer],
-                        amount,
-                        up,
-                        down,
-                        cost,
-                        hidden,
-                        only_hidden,
-                    )
+                    cell = grid.cell[place + work.shift[layer]]
+                    start += price_of(cells, cell, sign * work.way[layer], amount)
                 if start >= best:
                     continue
                 length, more = _shortest(
                     grid, planes, work, plane, corner, target_arc, sign, layers,
-                    amount, up, down, cost, hidden, only_hidden, best - start,
+                    amount, cells, best - start,
                 )  # fmt: skip
                 looked += more
                 if start + length >= best:

@@ -10,17 +10,13 @@ more stays in the lists and is passed over (``users[witness] == 0``).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.arrays import Flags, Long, Real
+from evosdc.compile.kernels import kernel
 from evosdc.table.attackers import Attackers
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # Rounding in a product of two numbers; a level missed by this share is reached.
 ROUNDING = 1e-12
@@ -37,17 +33,17 @@ class Knowledge(NamedTuple):
     """
 
     real: int
-    start: Ints
-    cell: Ints
-    up: Floats
-    down: Floats
-    attacker: Ints
-    first: Ints
-    entry: Ints
-    forth: Floats
-    back: Floats
-    saved_up: Floats
-    saved_down: Floats
+    start: Long
+    cell: Long
+    up: Real
+    down: Real
+    attacker: Long
+    first: Long
+    entry: Long
+    forth: Real
+    back: Real
+    saved_up: Real
+    saved_down: Real
 
 
 class Rows(NamedTuple):
@@ -59,13 +55,13 @@ class Rows(NamedTuple):
     downwards, then `following`, -1 at its end.
     """
 
-    cell: Ints
-    sign: Ints
-    amount: Floats
-    attacker: Ints
-    base: Ints
-    first: Ints
-    following: Ints
+    cell: Long
+    sign: Long
+    amount: Real
+    attacker: Long
+    base: Long
+    first: Long
+    following: Long
     knowledge: Knowledge
 
 
@@ -78,19 +74,19 @@ class Pool(NamedTuple):
 
     covered: Flags
     checked: Flags
-    witness: Ints
-    following: Ints
-    before: Ints
-    begin: Ints
-    length: Ints
-    first_user: Ints
-    users: Ints
-    entry_cell: Ints
-    entry_by: Floats
-    entry_next: Ints
-    entry_witness: Ints
-    cell_entry: Ints
-    tally: Ints
+    witness: Long
+    following: Long
+    before: Long
+    begin: Long
+    length: Long
+    first_user: Long
+    users: Long
+    entry_cell: Long
+    entry_by: Real
+    entry_next: Long
+    entry_witness: Long
+    cell_entry: Long
+    tally: Long
 
 
 def make_knowledge(attackers: Attackers, real: int, cells: int) -> Knowledge:
@@ -114,59 +110,49 @@ def make_knowledge(attackers: Attackers, real: int, cells: int) -> Knowledge:
     )
 
 
-class RowList:
-    """Demands that are added at the end and never taken out.
+def no_rows(knowledge: Knowledge) -> Rows:
+    """Return a list of no demands."""
+    none, sides = np.empty(0, np.int64), 2 * (len(knowledge.first) - 1)
+    first = np.full(sides, -1, np.int64)
+    return Rows(none, none, np.empty(0), none, none, first, none, knowledge)
 
-    `rows` is a new tuple after each change: whoever holds an older one sees the list
-    as it was.
-    """
 
-    def __init__(self, knowledge: Knowledge) -> None:
-        sides = 2 * (len(knowledge.first) - 1)
-        none, ints = np.full(sides, -1, np.int64), np.empty(0, np.int64)
-        self._public = none.copy()
-        self._space = 0
-        self.rows = Rows(
-            ints, ints, np.empty(0), ints, ints, none.copy(), ints, knowledge
-        )
-        self._buffers: list[NDArray[Any]] = list(self.rows[:5])
-
-    def add(self, cell: Ints, sign: Ints, amount: Floats, attacker: Ints) -> None:
-        """Add demands at the end."""
-        if not len(cell):
-            return
-        old, knowledge = len(self.rows.cell), self.rows.knowledge
-        new = np.arange(old, old + len(cell))
-        side = 2 * cell + (sign < 0)
-        self._public[side[attacker == 0]] = new[attacker == 0]
-        base = np.where(attacker < knowledge.real, self._public[side], -1)
-        parts = (cell, sign, amount, attacker, base)
-        if not self._space or old + len(cell) > self._space:
-            self._space = 2 * (old + len(cell)) + 1
-            self._buffers = [np.empty(self._space, part.dtype) for part in parts]
-            for buffer, kept in zip(self._buffers, self.rows, strict=False):
-                buffer[:old] = kept
-        for buffer, part in zip(self._buffers, parts, strict=True):
-            buffer[new] = part
-        first = self.rows.first.copy()
-        following = np.append(self.rows.following, np.full(len(cell), -1, np.int64))
-        _link(side, first, following, old)
-        shown = [buffer[: old + len(cell)] for buffer in self._buffers]
-        self.rows = Rows._make([*shown, first, following, knowledge])
-
-    def lower(self, row: int, amount: float) -> None:
-        """Ask for less of a demand."""
-        self._buffers[2] = self._buffers[2].copy()
-        self._buffers[2][row] = amount
-        self.rows = self.rows._replace(amount=self._buffers[2][: len(self.rows.cell)])
+def add_rows(rows: Rows, cell: Long, sign: Long, amount: Real, attacker: Long) -> Rows:
+    """Return demands with others at the end; the old ones stay as they were."""
+    none = np.full(len(cell), -1, np.int64)
+    more = Rows(
+        np.append(rows.cell, cell),
+        np.append(rows.sign, sign),
+        np.append(rows.amount, amount),
+        np.append(rows.attacker, attacker),
+        np.append(rows.base, none),
+        rows.first.copy(),
+        np.append(rows.following, none),
+        rows.knowledge,
+    )
+    _link(more, len(rows.cell))
+    return more
 
 
 @kernel
-def _link(side: Ints, first: Ints, following: Ints, begin: int) -> None:
-    """Put demands from a number on at the head of the lists of their sides."""
-    for i in range(len(side)):
-        following[begin + i] = first[side[i]]
-        first[side[i]] = begin + i
+def _link(rows: Rows, begin: int) -> None:
+    """Put demands from a number on into the lists of their sides, and find bases."""
+    for row in range(begin, len(rows.cell)):
+        side = 2 * rows.cell[row] + (rows.sign[row] < 0)
+        rows.following[row] = rows.first[side]
+        rows.first[side] = row
+    for row in range(begin, len(rows.cell)):
+        if rows.attacker[row] < rows.knowledge.real:
+            rows.base[row] = _row_against(rows, row, 0)
+
+
+@kernel(inner=True)
+def _row_against(rows: Rows, row: int, attacker: int) -> int:
+    """The demand on the same cell and direction against somebody else, -1 for none."""
+    other = rows.first[2 * rows.cell[row] + (rows.sign[row] < 0)]
+    while other >= 0 and rows.attacker[other] != attacker:
+        other = rows.following[other]
+    return other
 
 
 def make_pool(demands: int, cells: int, witnesses: int, entries: int) -> Pool:
@@ -191,7 +177,7 @@ def make_pool(demands: int, cells: int, witnesses: int, entries: int) -> Pool:
 
 
 @kernel
-def store(pool: Pool, cells: Ints, by: Floats, size: int) -> int:
+def store(pool: Pool, cells: Long, by: Real, size: int) -> int:
     """Add a witness that covers nothing yet; return its number."""
     number, entry = pool.tally[0], pool.tally[1]
     pool.begin[number], pool.length[number] = entry, size
@@ -279,32 +265,41 @@ def _forget_limits(pool: Pool, knowledge: Knowledge, number: int) -> None:
 
 @kernel(inner=True)
 def _unguarded(
-    pool: Pool, rows: Rows, number: int, row: int, times: float, forwards: bool
-) -> bool:
-    """Whether a witness of a demand fails against somebody without a demand of theirs.
+    pool: Pool, rows: Rows, number: int, row: int, by: float, found: Long, count: int
+) -> int:
+    """List attackers without a demand of theirs against whom a witness fails.
 
-    `times` is how far it is stretched. Needs the limits of the witness.
+    `by` is how far the witness moves the cell of the demand before it is scaled.
+    Returns how many there are after `count` others, -1 where there is no space for all.
     """
-    knowledge = rows.knowledge
+    known = rows.knowledge
+    times = rows.sign[row] * rows.amount[row] / by
     begin = pool.begin[number]
     for i in range(begin, begin + pool.length[number]):
-        c = pool.entry_cell[i]
-        for k in range(knowledge.first[c], knowledge.first[c + 1]):
-            a = knowledge.attacker[knowledge.entry[k]]
-            most = knowledge.forth[a] if forwards else knowledge.back[a]
-            if a >= knowledge.real or times <= most * (1 + ROUNDING):
+        c, far = pool.entry_cell[i], times * pool.entry_by[i]
+        for k in range(known.first[c], known.first[c + 1]):
+            e = known.entry[k]
+            room = known.up[e] if far > 0 else known.down[e]
+            a = known.attacker[e]
+            if a >= known.real or abs(far) <= room * (1 + ROUNDING):
                 continue
-            other = rows.first[2 * rows.cell[row] + (rows.sign[row] < 0)]
-            while other >= 0 and rows.attacker[other] != a:
-                other = rows.following[other]
-            if other < 0:
-                return True
-    return False
+            if _row_against(rows, row, a) < 0:
+                if count == len(found):
+                    return -1
+                found[count] = a
+                count += 1
+    return count
+
+
+@kernel(inner=True)
+def _fails(pool: Pool, rows: Rows, number: int, row: int, by: float) -> bool:
+    """Whether a witness fails against somebody without a demand of theirs."""
+    return _unguarded(pool, rows, number, row, by, rows.cell[:0], 0) < 0
 
 
 @kernel
 def claim(
-    pool: Pool, rows: Rows, number: int, up: Floats, down: Floats, strict: bool
+    pool: Pool, rows: Rows, number: int, up: Real, down: Real, strict: bool
 ) -> None:
     """Let a witness cover every open demand it can.
 
@@ -337,9 +332,7 @@ def claim(
                     most = min(most * (1 + ROUNDING), forth if forwards else back)
                     times = rows.amount[row] / abs(by)
                     if times <= most and not (
-                        strict
-                        and a == 0
-                        and _unguarded(pool, rows, number, row, times, forwards)
+                        strict and a == 0 and _fails(pool, rows, number, row, by)
                     ):
                         assign(pool, row, number)
                 row = rows.following[row]
@@ -348,7 +341,7 @@ def claim(
 
 @kernel(inner=True)
 def cover_row(
-    pool: Pool, rows: Rows, row: int, number: int, up: Floats, down: Floats
+    pool: Pool, rows: Rows, row: int, number: int, up: Real, down: Real
 ) -> bool:
     """Let a witness that was made for a demand cover it, and all others it can.
 
@@ -360,12 +353,7 @@ def cover_row(
     # Only rounding kept it from covering the demand, unless somebody is unguarded.
     if rows.attacker[row] == 0 and len(rows.knowledge.cell) > 0:
         own = _step(pool, number, rows.cell[row])
-        _limit(pool, rows.knowledge, number)
-        forwards = (own > 0) == (rows.sign[row] > 0)
-        times = rows.amount[row] / abs(own)
-        open_to_some = _unguarded(pool, rows, number, row, times, forwards)
-        _forget_limits(pool, rows.knowledge, number)
-        if open_to_some:
+        if _fails(pool, rows, number, row, own):
             return False
     assign(pool, row, number)
     return True
@@ -404,7 +392,7 @@ def _step(pool: Pool, number: int, cell: int) -> float:
 
 @kernel
 def list_unguarded(
-    pool: Pool, rows: Rows, found_row: Ints, found_attacker: Ints
+    pool: Pool, rows: Rows, found_row: Long, found_attacker: Long
 ) -> int:
     """List the demands against the public whose witness fails against somebody else.
 
@@ -412,42 +400,25 @@ def list_unguarded(
     witnesses are looked at that are new since the last time. Returns how many there
     are; no more than there is space for.
     """
-    known = rows.knowledge
     count = 0
     for row in range(len(rows.cell)):
         if rows.attacker[row] != 0 or not pool.covered[row] or pool.checked[row]:
             continue
-        pool.checked[row] = True
         number = pool.witness[row]
         own = _step(pool, number, rows.cell[row])
-        if own == 0.0:
-            continue
-        times = rows.amount[row] / abs(own)
-        forwards = (own > 0) == (rows.sign[row] > 0)
-        begin = pool.begin[number]
-        for i in range(begin, begin + pool.length[number]):
-            c, by = pool.entry_cell[i], pool.entry_by[i]
-            for k in range(known.first[c], known.first[c + 1]):
-                e = known.entry[k]
-                room = known.up[e] if (by > 0) == forwards else known.down[e]
-                a = known.attacker[e]
-                if a >= known.real or times * abs(by) <= room * (1 + ROUNDING):
-                    continue
-                other = rows.first[2 * rows.cell[row] + (rows.sign[row] < 0)]
-                while other >= 0 and rows.attacker[other] != a:
-                    other = rows.following[other]
-                if other >= 0:
-                    continue
-                if count == len(found_row):
-                    pool.checked[row] = False
-                    return count
-                found_row[count], found_attacker[count] = row, a
-                count += 1
+        before = count
+        if own != 0.0:
+            count = _unguarded(pool, rows, number, row, own, found_attacker, before)
+        if count < 0:
+            found_row[before:] = row
+            return len(found_row)
+        found_row[before:count] = row
+        pool.checked[row] = True
     return count
 
 
 @kernel
-def rows_using(pool: Pool, cell: int, found: Ints, count: int, marked: Flags) -> int:
+def rows_using(pool: Pool, cell: int, found: Long, count: int, marked: Flags) -> int:
     """Append the demands whose witness uses a cell; `marked` ones are there already."""
     entry = pool.cell_entry[cell]
     while entry >= 0:
@@ -476,7 +447,7 @@ def in_use(pool: Pool, cell: int) -> bool:
 
 
 @kernel
-def put_back(pool: Pool, rows: Ints, old: Ints, count: int, witnesses: int) -> None:
+def put_back(pool: Pool, rows: Long, old: Long, count: int, witnesses: int) -> None:
     """Undo a trial: give demands their old witnesses, forget the new ones.
 
     Demands that were open before and that a new witness covered are open again.

@@ -1,121 +1,40 @@
-"""Patterns of any table with their witnesses: programs, boxes and cycles cover demands.
-
-`GeneralTable` is what all states of a table share; its programs stay loaded.
-"""
+"""Patterns of any table with their witnesses: programs, boxes, cycles cover demands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evosdc.suppress.engine.base import Cells, Costs, Demands, Mask, Stopped, never
-from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
+from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
+from evosdc.suppress.engine.general.boxes import Boxes
 from evosdc.suppress.engine.general.cleanup import clean_up
 from evosdc.suppress.engine.general.demands import (
     SHORT,
-    demands_of,
     refuse_unreachable,
-    with_sums,
 )
-from evosdc.suppress.engine.general.hide_totals import hide_totals
-from evosdc.suppress.engine.general.model import Move, Tight
-from evosdc.suppress.engine.general.pool import RowList, Rows, make_knowledge
-from evosdc.suppress.engine.general.programs import (
-    Programs,
-    PublicQuestion,
-    Question,
-)
-from evosdc.suppress.engine.general.units import round_levels_up
+from evosdc.suppress.engine.general.model import Demand, Move
+from evosdc.suppress.engine.general.programs import Question
+from evosdc.suppress.engine.general.table import GeneralTable
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
 
-# Deviations that are remembered from one repair to the next.
-_REMEMBERED = 5000
-# A level that no pattern gives is lowered to what can be had less this share, which is
-# well above the tolerance of a solver.
-_LESS = 1e-6
+# Deviations that are remembered from one repair to the next. With half as many more
+# levels are asked about again, with twice as many looking through them takes longer.
+_MOST_REMEMBERED = 5000
+# A level that no pattern gives is lowered to what can be had less this share: a
+# tolerance, well above that of a solver.
+_LOWERED_BY = 1e-6
+# Pairs of a demand and an attacker that are looked at once time is up; the judge looks
+# at all. At half of it fewer patterns that were stopped are safe from all attackers, at
+# twice of it a limit of time is passed by seconds more.
+_MOST_PAIRS = 500_000
 
 
-class GeneralTable:
-    """A table with the attacker's programs, the demands, and boxes where it has any.
-
-    There is one demand for each level against the public from the start. Those against
-    other attackers are added when a deviation fails against one of them.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.programs: Programs = Programs(problem)
-        known, cells = problem.knowledge, len(problem.table)
-        # What no pattern gives of a level against an attacker, by cell and direction.
-        self.shortfalls: dict[tuple[int, int, int], float] = {}
-        self._list = RowList(make_knowledge(known, len(problem.attackers), cells))
-        self._add(with_sums(problem, demands_of(self.programs)))
-        self.boxes: Boxes | None = boxes_of(problem, self.rows)
-
-    @property
-    def rows(self) -> Rows:
-        """The demands as kernels see them; another object after each change."""
-        return self._list.rows
-
-    @property
-    def demands(self) -> Demands:
-        """The demands so far."""
-        rows = self._list.rows
-        return Demands(rows.cell, rows.sign.astype(np.int8), rows.amount, rows.attacker)
-
-    def _add(self, demands: Demands) -> None:
-        self._list.add(
-            demands.cell,
-            demands.sign.astype(np.int64),
-            round_levels_up(self.problem, demands),
-            demands.attacker,
-        )
-
-    def add(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Add demands: rows against the public, each with another attacker."""
-        if not pairs:
-            return
-        rows = np.array([row for row, _ in pairs], dtype=np.int64)
-        old = self._list.rows
-        cell, sign = old.cell[rows], old.sign[rows]
-        levels = zip(cell.tolist(), sign.tolist(), old.amount[rows], strict=True)
-        amount = [
-            self.problem.amount_against(attacker, c, s, a)
-            for (_, attacker), (c, s, a) in zip(pairs, levels, strict=True)
-        ]
-        who = np.array([attacker for _, attacker in pairs], dtype=np.int64)
-        self._add(Demands(cell, sign.astype(np.int8), np.array(amount), who))
-        self._renew_boxes()
-
-    def lower(self, row: int, amount: float) -> None:
-        """Ask for less of a demand against an attacker: no pattern gives more."""
-        rows = self._list.rows
-        key = int(rows.attacker[row]), int(rows.cell[row]), int(rows.sign[row])
-        share = amount / float(rows.amount[row])
-        self.shortfalls[key] = share * self.shortfalls.get(key, 1.0)
-        known = self.problem.shortfalls
-        known[key] = min(self.shortfalls[key], known.get(key, 1.0))
-        self._list.lower(row, amount)
-        self._renew_boxes()
-
-    def _renew_boxes(self) -> None:
-        if self.boxes is not None:
-            self.boxes = self.boxes.with_rows(self.rows)
-
-    @property
-    def by_boxes(self) -> bool:
-        """Whether boxes and cycles build patterns, and programs only what is left.
-
-        In small tables programs are quick, and cheaper in what they hide.
-        """
-        return self.boxes is not None and not self.programs.quick
+# Demands by number, in order; None stands for all.
+Chosen = Sequence[int] | Cells | None
 
 
 class GeneralState:
@@ -145,7 +64,7 @@ class GeneralState:
             self.hidden |= hidden & table.problem.hideable
         self._known: list[Move] = []
         if after is not None:
-            self.remember(after._known[-_REMEMBERED:])
+            self.remember(after._known[-_MOST_REMEMBERED:])
 
     @property
     def secondaries(self) -> Cells:
@@ -153,7 +72,7 @@ class GeneralState:
 
     @property
     def cost(self) -> float:
-        return float(self.table.problem.cost[self.secondaries].sum())
+        return self.table.problem.pattern(self.hidden).cost
 
     @property
     def uncovered(self) -> Cells:
@@ -213,7 +132,7 @@ class GeneralState:
         idle = self.secondaries
         self.hidden[idle[~self.witnesses.used()[idle]]] = False
 
-    def open_rows(self, order: Sequence[int] | Cells | None = None) -> list[int]:
+    def open_rows(self, order: Chosen = None) -> list[int]:
         """Demands without a witness: all by weight, or those of an order."""
         if order is None:
             rows, table = self.uncovered, self.table
@@ -231,8 +150,8 @@ class GeneralState:
 
     def cover_by(
         self,
-        question: PublicQuestion,
-        order: Sequence[int] | Cells | None = None,
+        question: Question,
+        order: Chosen = None,
         *,
         price: Costs | None = None,
         stopped: Stopped = never,
@@ -241,18 +160,14 @@ class GeneralState:
 
         One by one until the time is up; returns how many it had no deviation for.
         """
-
-        def ask(*level: Any, **_: Any) -> Move | None:
-            return question(*level[:4])
-
         attacker = self.table.rows.attacker
         rows = [row for row in self.open_rows(order) if attacker[row] == 0]
-        return len(self._cover_rows(ask, rows, price, stopped))
+        return len(self._cover_rows(question, rows, price, stopped))
 
     def _cover_rows(
         self,
         question: Question,
-        order: Sequence[int] | Cells | None = None,
+        order: Chosen = None,
         price: Costs | None = None,
         stopped: Stopped = never,
     ) -> list[int]:
@@ -265,7 +180,7 @@ class GeneralState:
                 continue
             if stopped():
                 break
-            move = self._ask(question, row, prices)
+            move = question(self.table.demand(row), prices)
             if move is None:
                 failed.append(row)
             else:
@@ -293,9 +208,7 @@ class GeneralState:
         if not table.problem.has_attackers:
             return
         while not stopped():
-            table.add(self.witnesses.unguarded())
-            self.witnesses.follow(table.rows)
-            self._recall()
+            self._list_unguarded()
             rows = self.uncovered
             rows = rows[table.rows.attacker[rows] > 0]
             if not len(rows):
@@ -305,7 +218,7 @@ class GeneralState:
             boxes = self._boxes_at(price) if by_boxes else None
             if boxes is not None:
                 self.cover_free(rows, stopped)
-                self._box(boxes, rows, False, stopped)
+                self._box(boxes, rows, stopped=stopped)
                 table.add(self.witnesses.unguarded())
                 if len(table.rows.cell) > before:
                     continue  # boxes are asked first about those as well
@@ -318,6 +231,12 @@ class GeneralState:
                         self._lower(row)
             elif failed and before == len(table.rows.cell):
                 return
+
+    def _list_unguarded(self, most: float = np.inf) -> None:
+        """Add the demands of attackers against whom witnesses of the public fail."""
+        self.table.add(self.witnesses.unguarded(most))
+        self.witnesses.follow(self.table.rows)
+        self._recall()
 
     def _cover_together(
         self,
@@ -335,13 +254,11 @@ class GeneralState:
         for row in rows.tolist():
             key = int(demands.cell[row]), int(demands.sign[row])
             levels.setdefault(key, []).append(row)
-        for (cell, sign), together in levels.items():
-            still = [row for row in together if not self.witnesses.covered[row]]
+        for together in levels.values():
+            still = self.open_rows(together)
             if len(still) < 2 or stopped():
                 continue
-            tight = self.table.programs.against(demands.attacker[still].tolist())
-            amount = float(demands.amount[still].max())
-            move = question(cell, sign, amount, prices, tight)
+            move = question(self.table.demand(*still), prices)
             if move is not None:
                 self.take(still[0], move)
                 prices[move.cells] = 0.0
@@ -350,29 +267,26 @@ class GeneralState:
         """Cover as much of a level against an attacker as any pattern gives."""
         if self.witnesses.covered[row]:
             return
-        table, demands = self.table, self.table.rows
-        cell, sign = int(demands.cell[row]), int(demands.sign[row])
-        tight = table.programs.against([int(demands.attacker[row])])
-        amount = float(demands.amount[row])
-        far, move = table.programs.farthest(cell, sign, amount, tight)
+        table, demand = self.table, self.table.demand(row)
+        amount = demand.amount
+        far, move = table.programs.farthest(demand)
         if far >= amount * (1 - SHORT) and move is not None:
             self.take(row, move)  # only rounding kept it from being covered
             return
-        table.lower(row, far * (1 - _LESS) if far > _LESS * amount else 0.0)
+        table.lower(row, far * (1 - _LOWERED_BY) if far > _LOWERED_BY * amount else 0.0)
         self.witnesses.follow(table.rows)
 
     def cover_free(
         self,
-        order: Sequence[int] | Cells | None = None,
+        order: Chosen = None,
         stopped: Stopped = never,
     ) -> None:
         """Cover what boxes and cycles of hidden cells cover; hide nothing more."""
-        if self.table.boxes is not None:
-            self._box(self.table.boxes, order, True, stopped)
+        self._box(self.table.boxes, order, only_hidden=True, stopped=stopped)
 
     def cover_open(
         self,
-        order: Sequence[int] | Cells | None = None,
+        order: Chosen = None,
         *,
         price: Costs | None = None,
         stopped: Stopped = never,
@@ -384,8 +298,7 @@ class GeneralState:
         self.cover_free(order, stopped)
         by_boxes = self.table.by_boxes
         boxes = self._boxes_at(price) if by_boxes else None
-        if boxes is not None:
-            self._box(boxes, order, False, stopped)
+        self._box(boxes, order, stopped=stopped)
         cheapest = self.table.programs.cheapest
         public = self._public(self.open_rows(order))
         failed = self._cover_rows(cheapest, public, price, stopped)
@@ -404,20 +317,18 @@ class GeneralState:
     ) -> None:
         rows = None if order is None else np.asarray(order, dtype=np.int64)
         if self.cover_open(rows, price=price, stopped=stopped):
-            self._cover_the_hard_way(self._public(self.open_rows(rows)))
+            self._cover_by_farthest(self._public(self.open_rows(rows)))
             self._cover_attackers(
                 self.table.programs.cheapest, price, stopped, known=True
             )
         if self.open_rows(rows):
-            self._close_in_a_hurry(rows, price)
+            self._close_quickly(rows, price)
         while stopped():
-            # Whoever stops gets a pattern that is safe from everyone all the same.
-            self.table.add(self.witnesses.unguarded())
-            self.witnesses.follow(self.table.rows)
-            self._recall()
+            # Who stops gets a pattern that is safe from every attacker all the same.
+            self._list_unguarded(_MOST_PAIRS)
             if not len(self.uncovered):
                 return
-            self._close_in_a_hurry(None, price)
+            self._close_quickly(None, price)
 
     def repair(self, price: Costs | None = None, stopped: Stopped = never) -> int:
         self.cover_free(stopped=stopped)
@@ -425,20 +336,13 @@ class GeneralState:
         by_boxes = self.table.by_boxes
         exposed = 0
 
-        def question(
-            cell: int,
-            sign: int,
-            amount: float,
-            price: Costs,
-            tight: Tight | None = None,
-        ) -> Move | None:
+        def question(asked: Demand, price: Costs) -> Move | None:
             nonlocal exposed
-            move = within(cell, sign, amount, price, tight)
+            move = within(asked, price)
             if move is None:
                 exposed += 1
                 if not by_boxes:
-                    cheapest = self.table.programs.cheapest
-                    move = cheapest(cell, sign, amount, price, tight)
+                    move = self.table.programs.cheapest(asked, price)
             if move is not None:
                 self._known.append(move)
             return move
@@ -478,16 +382,22 @@ class GeneralState:
 
     def _box(
         self,
-        boxes: Boxes,
-        order: Sequence[int] | Cells | None,
-        only_hidden: bool,
-        stopped: Stopped,
+        boxes: Boxes | None,
+        order: Chosen,
+        *,
+        only_hidden: bool = False,
+        in_parts: bool = True,
+        stopped: Stopped = never,
     ) -> None:
+        """Cover open demands by boxes, where there are any."""
+        if boxes is None:
+            return
         boxes.cover(
             self.witnesses,
             self.hidden,
             np.array(self.open_rows(order), dtype=np.int64),
             only_hidden=only_hidden,
+            in_parts=in_parts,
             stopped=stopped,
         )
 
@@ -499,13 +409,11 @@ class GeneralState:
     def _among_hidden(self) -> Question:
         """Ask for deviations of the cells hidden now.
 
-        Cheap ones first: clean-up then spares the dear ones.
+        Cheap ones first: clean-up can then publish the expensive ones.
         """
         ask = self.table.programs.among(self.hidden)
         within = np.where(self.hidden, self.table.problem.cost, np.inf)
-        return lambda cell, sign, amount, _, tight=None: ask(
-            cell, sign, amount, within, tight
-        )
+        return lambda asked, _: ask(asked, within)
 
     def _prices(self, price: Costs | None) -> Costs:
         """Return what cells cost: nothing where hidden, infinite where fixed."""
@@ -513,18 +421,7 @@ class GeneralState:
         cost = problem.cost if price is None else price
         return np.where(self.hidden, 0.0, np.where(problem.hideable, cost, np.inf))
 
-    def _ask(self, question: Question, row: int, prices: Costs) -> Move | None:
-        """Ask about a demand."""
-        demands = self.table.rows
-        return question(
-            int(demands.cell[row]),
-            int(demands.sign[row]),
-            float(demands.amount[row]),
-            prices,
-            self.table.programs.against([int(demands.attacker[row])]),
-        )
-
-    def _cover_the_hard_way(self, rows: list[int]) -> None:
+    def _cover_by_farthest(self, rows: list[int]) -> None:
         """Demands that no program covered: out of reach, or lost to rounding."""
         programs, demands = self.table.programs, self.table.demands
         public = [row for row in rows if not demands.attacker[row]]
@@ -535,28 +432,24 @@ class GeneralState:
             if demands.attacker[row]:
                 self._lower(row)
                 continue
-            cell, sign = int(demands.cell[row]), int(demands.sign[row])
-            _, move = programs.farthest(cell, sign, float(demands.amount[row]))
+            _, move = programs.farthest(self.table.demand(row))
             if move is not None:
                 self.take(row, move)
 
-    def _close_in_a_hurry(self, order: Cells | None, price: Costs | None) -> None:
-        """Time is up: boxes, then totals, and last all that may be hidden.
+    def _close_quickly(self, order: Cells | None, price: Costs | None) -> None:
+        """Cover demands when the time is up: by boxes, by totals, last by all cells.
 
         With everything hidden a demand is covered if any pattern covers it.
         """
-        boxes = self._boxes_at(price)
-        if boxes is not None:
-            rows = np.array(self.open_rows(order), dtype=np.int64)
-            boxes.cover(self.witnesses, self.hidden, rows, in_parts=False)
+        table = self.table
+        self._box(self._boxes_at(price), order, in_parts=False)
         for row in self.open_rows(order):
             if self.witnesses.covered[row]:
                 continue
-            move = self._ask(
-                partial(hide_totals, self.table.programs), row, self._prices(price)
-            )
+            price_now = self._prices(price)
+            move = table.programs.hide_totals(table.demand(row), price_now)
             if move is None:
-                everything = self.table.problem.hideable
+                everything = table.problem.hideable
                 self.hidden |= everything
                 self.witnesses.rely_on(np.flatnonzero(everything))
                 return

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.suppress.engine.general import pool as pools
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.pool import Pool, Rows
 from evosdc.suppress.problem.problem import Problem
 
-# Room that a pool starts with.
+# Witnesses, and cells of witnesses, that a pool has space for at first. Half as many
+# grow once more, twice as many take longer to copy in tables that need fewer.
 _WITNESSES = 1024
 _ENTRIES = 16384
-# Pairs of a demand and an attacker that are listed at a time.
+# Pairs of a demand and an attacker that are listed at a time. Half as many are listed
+# in more calls, twice as many take more memory; no row has as many.
 _PAIRS = 65536
 
 
@@ -23,8 +25,8 @@ _PAIRS = 65536
 class DoubtedWitnesses:
     """Demands whose witnesses are in doubt, and what to go back to."""
 
-    rows: NDArray[np.int64]
-    old: NDArray[np.int64]
+    rows: Long
+    old: Long
     witnesses: int
 
 
@@ -71,10 +73,11 @@ class Witnesses:
         """Cover open demands against attackers by what covers them for the public."""
         pools.cover_like_base(self.pool, self.rows, 0)
 
-    def unguarded(self) -> list[tuple[int, int]]:
+    def unguarded(self, most: float = np.inf) -> list[tuple[int, int]]:
         """Demands against the public whose witness fails against others, with whom.
 
-        Only attackers for whom there is no demand on that cell and direction yet.
+        Only attackers for whom there is no demand on that cell and direction yet. No
+        more are listed once there are so many.
         """
         if not len(self.rows.knowledge.cell):
             return []
@@ -84,11 +87,11 @@ class Witnesses:
             count = pools.list_unguarded(self.pool, self.rows, row, attacker)
             pairs = zip(row[:count].tolist(), attacker[:count].tolist(), strict=True)
             found.update(pairs)
-            if count < _PAIRS:
+            if count < _PAIRS or len(found) >= most:
                 return sorted(found)
 
     @property
-    def covered(self) -> NDArray[np.bool_]:
+    def covered(self) -> Flags:
         """Which demands have a witness."""
         return self.pool.covered
 
@@ -103,21 +106,21 @@ class Witnesses:
         if own is not None and not self.pool.covered[own]:
             pools.assign(self.pool, own, number)
 
-    def rely_on(self, cells: NDArray[np.int64]) -> None:
+    def rely_on(self, cells: Long) -> None:
         """Let all open demands rest on a set of cells without a known deviation."""
         self.make_space(1, len(cells))
         number = pools.store(self.pool, cells, np.zeros(len(cells)), len(cells))
         for row in np.flatnonzero(~self.pool.covered).tolist():
             pools.assign(self.pool, row, number)
 
-    def users(self, cell: int) -> NDArray[np.int64]:
+    def users(self, cell: int) -> Long:
         """Demands whose witness uses a cell."""
         count = pools.rows_using(self.pool, cell, self._found, 0, self._marked)
         found = np.sort(self._found[:count])
         self._marked[found] = False
         return found
 
-    def release(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    def release(self, cells: Long) -> Long:
         """Open the demands whose witness uses one of some cells, and return them."""
         count = 0
         for cell in cells.tolist():
@@ -127,7 +130,7 @@ class Witnesses:
         self.open(found)
         return found
 
-    def open(self, rows: NDArray[np.int64]) -> None:
+    def open(self, rows: Long) -> None:
         """Take the witnesses from some demands."""
         for row in rows[self.covered[rows]].tolist():
             pools.release(self.pool, row)
@@ -140,7 +143,7 @@ class Witnesses:
         other._found, other._marked = self._found.copy(), self._marked.copy()
         return other
 
-    def used(self) -> NDArray[np.bool_]:
+    def used(self) -> Flags:
         """Which cells the witnesses that cover something use."""
         pool = self.pool
         entries = int(pool.tally[1])
@@ -149,7 +152,7 @@ class Witnesses:
         mask[pool.entry_cell[:entries][live]] = True
         return mask
 
-    def begin_trial(self, rows: NDArray[np.int64]) -> DoubtedWitnesses:
+    def begin_trial(self, rows: Long) -> DoubtedWitnesses:
         """Open some demands again until the trial ends one way or the other."""
         trial = DoubtedWitnesses(
             rows, self.pool.witness[rows].copy(), int(self.pool.tally[0])
@@ -189,7 +192,7 @@ class Witnesses:
         )
         pools.copy_pool(pool, self.pool, self._trial)
 
-    def hints(self) -> tuple[tuple[NDArray[np.int64], NDArray[np.float64]], ...]:
+    def hints(self) -> tuple[tuple[Long, Real], ...]:
         """Return the deviations in use, for the judge to look at first."""
         pool = self.pool
         found = []

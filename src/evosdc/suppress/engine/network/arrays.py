@@ -6,13 +6,16 @@ A *slot* is a cell seen from one of its ends: slot ``2 c`` leaves the tail of ce
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.table import Network
+
+# Whole units; real numbers where flows are sought for cuts.
+Capacity = NDArray[Any]
 
 
 class Arcs(NamedTuple):
@@ -26,11 +29,20 @@ class Arcs(NamedTuple):
 
     tail: Int
     head: Int
-    up: Long
-    down: Long
+    up: Capacity
+    down: Capacity
     start: Long
     slot: Int
     price: Real
+
+
+class Graph(NamedTuple):
+    """Slots by the node they leave: ``slot[start[v]:start[v + 1]]``, cheapest first."""
+
+    tail: Int
+    head: Int
+    start: Long
+    slot: Int
 
 
 class NetworkDemands(NamedTuple):
@@ -50,7 +62,8 @@ class PatternArrays(NamedTuple):
     the hidden cells that are not sensitive, ``place`` says where each one stands there.
 
     The witness of level `l` is ``length[l]`` entries of the pool from ``begin[l]`` on
-    (-1: no witness), in a stretch of ``space[l]``; ``tally[1]`` is the pool's end.
+    (-1: no witness), where there is room for ``space[l]``; ``tally[1]`` is where the
+    pool is free.
     """
 
     hidden: Flags
@@ -93,7 +106,7 @@ class Work(NamedTuple):
     is in ``ahead.via``. ``near`` and ``last`` mark nodes one step from a target.
     """
 
-    flow: Long
+    flow: Capacity
     listed: Flags
     touched: Int
     touches: Long
@@ -113,24 +126,29 @@ class Net(NamedTuple):
     work: Work
 
 
+def graph_of(tail: Int, head: Int, use: Flags, nodes: int, cost: Real) -> Graph:
+    """Collect the slots of the cells to use, cheapest first. Loops are left out."""
+    cells = np.flatnonzero(use & (tail != head))
+    slot = np.concatenate([2 * cells, 2 * cells + 1])
+    node = np.concatenate([tail[cells], head[cells]])
+    order = np.lexsort((slot, cost[slot >> 1], node))
+    start = np.zeros(nodes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(node, minlength=nodes), out=start[1:])
+    return Graph(tail, head, start, slot[order].astype(np.int32))
+
+
 def make_arcs(network: Network, up: Long, down: Long, free: Flags, cost: Real) -> Arcs:
     """Sort the arcs of the cells in `free` at each node by cost, then by number."""
-    cells = np.flatnonzero(free & (network.tail != network.head))
-    cells = cells[(up[cells] > 0) | (down[cells] > 0)]
-    slot = np.concatenate([2 * cells, 2 * cells + 1])
-    node = np.concatenate([network.tail[cells], network.head[cells]])
-    price = cost[slot >> 1]
-    order = np.lexsort((slot, price, node))
-    start = np.zeros(network.nodes + 1, dtype=np.int64)
-    np.cumsum(np.bincount(node, minlength=network.nodes), out=start[1:])
+    use = free & ((up > 0) | (down > 0))
+    graph = graph_of(network.tail, network.head, use, network.nodes, cost)
     return Arcs(
         tail=network.tail,
         head=network.head,
         up=up,
         down=down,
-        start=start,
-        slot=slot[order].astype(np.int32),
-        price=price[order].astype(np.float64),
+        start=graph.start,
+        slot=graph.slot,
+        price=cost[graph.slot >> 1].astype(np.float64),
     )
 
 
@@ -148,10 +166,10 @@ def _make_side(nodes: int) -> Side:
     )
 
 
-def make_work(nodes: int, cells: int) -> Work:
-    """Allocate scratch space."""
+def make_work(nodes: int, cells: int, kind: DTypeLike = np.int64) -> Work:
+    """Allocate scratch space for flows of whole numbers, or of another kind."""
     return Work(
-        flow=np.zeros(cells, dtype=np.int64),
+        flow=np.zeros(cells, dtype=kind),
         listed=np.zeros(cells, dtype=np.bool_),
         touched=np.zeros(cells, dtype=np.int32),
         touches=np.zeros(1, dtype=np.int64),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays, Side
 from evosdc.suppress.engine.network.paths import residual, slot_end
 from evosdc.suppress.structure import heap

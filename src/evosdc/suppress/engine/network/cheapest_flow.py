@@ -12,10 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Flags, Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Net, Work
-from evosdc.suppress.engine.network.cover import drop_flow
-from evosdc.suppress.engine.network.paths import slot_end, slot_origin, touch
+from evosdc.suppress.engine.network.paths import (
+    ask_again,
+    slot_end,
+    slot_origin,
+    touch,
+)
 from evosdc.suppress.engine.network.simplex import send_by_simplex
 from evosdc.suppress.structure import heap
 
@@ -106,7 +110,7 @@ def _along_hidden(
         flow = net.work.flow[cell]
         room = net.arcs.down[cell] + flow if slot & 1 else net.arcs.up[cell] - flow
         end = slot_end(net.arcs, slot)
-        # Rounding may leave a reduced cost a hair below zero.
+        # Rounding may leave a reduced cost slightly below zero.
         through = max(here, here + potential[node] - potential[end])
         if through < flows.distance[end] and room > 0 and not flows.shut[cell]:
             size, best = _reach(flows, slot, end, through, size, best)
@@ -356,13 +360,9 @@ def send_cheapest(net: Net, flows: Flows, cost: Real) -> int:
 
 @kernel(inner=True)
 def _send_many(net: Net, flows: Flows, cost: Real) -> int:
-    """Begin anew by the simplex method, with what was sent and what was not."""
+    """Start over by the simplex method, with what was sent and what was not."""
     supply = flows.excess.copy()
-    for i in range(net.work.touches[0]):
-        cell = net.work.touched[i]
-        supply[net.arcs.tail[cell]] += net.work.flow[cell]
-        supply[net.arcs.head[cell]] -= net.work.flow[cell]
-    drop_flow(net.work)
+    ask_again(net, supply)
     left = send_by_simplex(net, flows.shut, supply, cost)
     for i in range(flows.tally[0]):
         flows.excess[flows.ends[i]] = 0

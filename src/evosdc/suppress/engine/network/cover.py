@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
     Net,
@@ -20,7 +20,9 @@ from evosdc.suppress.engine.network.arrays import (
 )
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.paths import (
+    ask_again,
     augment,
+    drop_flow,
     hidden_path,
     hide,
     hide_path,
@@ -50,23 +52,13 @@ def level_ends(arcs: Arcs, demands: NetworkDemands, level: int) -> tuple[int, in
 
 
 @kernel(inner=True)
-def drop_flow(work: Work) -> None:
-    """Set every flow back to zero."""
-    for i in range(work.touches[0]):
-        cell = work.touched[i]
-        work.flow[cell] = 0
-        work.listed[cell] = False
-    work.touches[0] = 0
-
-
-@kernel(inner=True)
 def send_hidden(net: Net, source: int, target: int, banned: int, amount: int) -> int:
     """Send what hidden cells take, at most `amount`; return what is left to send."""
     for _ in range(_PATHS):
         if amount == 0 or not hidden_path(net, source, target, banned):
             return amount
         amount -= augment(net.arcs, net.work, source, target, amount)
-    return send_in_phases(net, source, target, banned, amount)
+    return send_in_phases(net, source, target, banned, amount, 0)
 
 
 @kernel(inner=True)
@@ -105,11 +97,7 @@ def _hide_by_simplex(
         supply = np.zeros(len(net.live.first), dtype=np.int64)
         supply[source] += sent
         supply[target] -= sent
-        for i in range(net.work.touches[0]):
-            cell = net.work.touched[i]
-            supply[net.arcs.tail[cell]] += net.work.flow[cell]
-            supply[net.arcs.head[cell]] -= net.work.flow[cell]
-        drop_flow(net.work)
+        ask_again(net, supply)
         left = send_by_simplex(net, shut, supply, cost)
         amount -= sent - left
         if left > 0:
@@ -228,8 +216,8 @@ def reroute(net: Net, level: int, may_hide: bool) -> int:
     then, where cells may be hidden, along cheapest paths. If one cell was published,
     that fails only where the level is lost. With several cells the ends may have to be
     paired differently, so that a failure is certain only once the whole amount has been
-    sent anew. FULL where the pool is full, FAILED where no flow covers the level: the
-    old witness stays, and a larger pool would not help.
+    sent from its ends. FULL where the pool is full, FAILED where no flow covers the
+    level: the old witness stays, and a larger pool would not help.
     """
     live, work = net.live, net.work
     banned = net.demands.cell[level]

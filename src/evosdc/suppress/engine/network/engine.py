@@ -30,9 +30,9 @@ from evosdc.suppress.structure.order_groups import Grouping
 class NetworkEngine:
     """Implements `engine.base.Engine` for tables that are networks."""
 
-    quick = True
-    agile = True
-    roaming = None
+    is_network = True
+    has_boxes = True
+    program_walk = None
     programs_pay = False
 
     def __init__(self, problem: Problem) -> None:
@@ -74,7 +74,7 @@ class NetworkEngine:
         return self.start(pattern.hidden)
 
     def cuts(self, _: LazyPool[Problem] | None = None, /) -> NetworkCuts:
-        # Minimum cuts take microseconds: nobody is asked to help.
+        # Minimum cuts take microseconds: no pool is needed.
         return NetworkCuts(self.problem)
 
     def learned(self) -> tuple[Cut, ...]:

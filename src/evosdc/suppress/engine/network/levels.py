@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 
 from evosdc.arrays import Long, Real
 from evosdc.errors import LevelError
-from evosdc.suppress.engine.network.arrays import Arcs
-from evosdc.suppress.engine.network.flow import Graph, graph_of, max_flow
+from evosdc.suppress.engine.network.arrays import Arcs, Net
+from evosdc.suppress.engine.network.paths import (
+    drop_flow,
+    hidden_network,
+    send_in_phases,
+)
 from evosdc.suppress.problem.problem import Problem
 
 # Long-number capacities: no level is ever left short through rounding.
@@ -100,7 +104,7 @@ def _room(value: Real, bound: Real, room: Real, scale: float, most: int) -> Long
     difference = np.full(len(value), np.inf)
     np.subtract(units[1], units[0], out=difference, where=exact)
     whole = np.where(exact, np.abs(difference), rounded)
-    # A value a hair outside its bounds has no room.
+    # A value outside its bounds by rounding has no room.
     whole[room == 0] = 0
     return np.clip(whole, 0, most).astype(np.int64)
 
@@ -127,7 +131,8 @@ def network_levels(
     """Return cell, sign and amount of every level, and its row in `problem.levels`.
 
     A sliding level raises the upper level of its cell as far as any pattern can reach,
-    and the lower level by what is then left of the width.
+    and the lower level by what is then left of the width; the other way round for cells
+    of `Problem.falling`.
     """
     levels = problem.levels
     wanted = {
@@ -136,12 +141,14 @@ def network_levels(
             zip(levels.cell, levels.sign, capacities.amount, strict=True)
         )
     }
-    everything: Graph | None = None  # one for all: it depends on no cell
+    everything: Net | None = None  # one for all: it depends on no cell
+    cells, nodes = np.flatnonzero(problem.hideable), len(arcs.start) - 1
     for cell, width in zip(levels.slide, capacities.slide_amount, strict=True):
         k = int(cell)
-        everything = everything or graph_of(arcs.tail, arcs.head, problem.hideable)
-        both = (1, -1)
-        reach = {sign: _reach(everything, arcs, k, sign, int(width)) for sign in both}
+        everything = everything or hidden_network(
+            arcs.tail, arcs.head, arcs.up, arcs.down, nodes, cells
+        )
+        reach = {sign: _reach(everything, k, sign, int(width)) for sign in (1, -1)}
         if reach[1] + reach[-1] < width:
             raise LevelError(
                 f"the sliding level of {problem.table.label(k)} is beyond any pattern: "
@@ -150,9 +157,10 @@ def network_levels(
                 expected="levels within the external bounds that hidden cells reach",
                 hint="lower this level, widen the bounds, or free fixed cells",
             )
-        least, _ = wanted.get((k, -1), (0, -1))
-        up = min(int(width) - min(least, reach[-1]), reach[1])
-        for sign, amount in ((1, up), (-1, int(width) - up)):
+        way = -1 if k in problem.falling else 1
+        least, _ = wanted.get((k, -way), (0, -1))
+        most = min(int(width) - min(least, reach[-way]), reach[way])
+        for sign, amount in ((way, most), (-way, int(width) - most)):
             known = wanted.get((k, sign), (0, -1))
             if amount > known[0]:
                 wanted[k, sign] = (amount, known[1])
@@ -165,8 +173,9 @@ def network_levels(
     )
 
 
-def _reach(graph: Graph, arcs: Arcs, cell: int, sign: int, width: int) -> int:
-    """How far a cell can move one way when all cells of a graph are hidden."""
+def _reach(everything: Net, cell: int, sign: int, width: int) -> int:
+    """How far a cell can move one way when all cells that may be are hidden."""
+    arcs = everything.arcs
     own = int(arcs.up[cell] if sign > 0 else arcs.down[cell])
     source, target = int(arcs.head[cell]), int(arcs.tail[cell])
     if sign < 0:
@@ -174,7 +183,6 @@ def _reach(graph: Graph, arcs: Arcs, cell: int, sign: int, width: int) -> int:
     most = min(own, width)
     if source == target or most == 0:
         return most
-    up, down = arcs.up.copy(), arcs.down.copy()
-    up[cell] = down[cell] = 0
-    sent, _ = max_flow(graph, up, down, source, target, most)
-    return int(sent)
+    left = send_in_phases(everything, source, target, cell, most, 0)
+    drop_flow(everything.work)
+    return most - int(left)

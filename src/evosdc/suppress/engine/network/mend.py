@@ -8,16 +8,14 @@ paths, and what is then redundant is published.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evosdc.arrays import Flags
 from evosdc.errors import EvosdcError
+from evosdc.suppress.engine.base import Cells
 from evosdc.suppress.engine.network import mend_kernels as kernels
-from evosdc.suppress.engine.network.cover import FAILED, FULL, change
-from evosdc.suppress.engine.network.mend_kernels import Log, forget, make_log
+from evosdc.suppress.engine.network.cover import DONE, FAILED, change
+from evosdc.suppress.engine.network.mend_kernels import make_log
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-
-Cells = NDArray[np.int64]
 
 
 class Mender:
@@ -37,7 +35,6 @@ class Mender:
         self._state = rng.integers(0, 2**63, 1).astype(np.uint64)
         self._critic = np.zeros(len(network.problem.table), dtype=np.int32)
         self._levels = np.empty(len(network), dtype=np.int64)
-        self._log: Log | None = None
 
     def child(self, parent: PatternState, hidden: Flags) -> PatternState:
         """Return a safe pattern that hides these cells, or as few more as it takes.
@@ -56,47 +53,35 @@ class Mender:
 
     def recover(self, state: PatternState) -> None:
         """Cover the levels whose witness runs through published cells."""
-        result = FULL
-        while result == FULL:
-            log = self._empty_log(state)
-            result = kernels.recreate(
+
+        def run(_: int) -> int:
+            log = make_log(state.live)
+            result: int = kernels.recreate(
                 state.net, log, self._state, self._cost, self._levels, np.inf
             )
-            if result == FULL:
-                state.make_room()
-        if result == FAILED:
-            raise EvosdcError(
-                "a level that a pattern covered can be covered by none",
-                hint="report this with the table's shape: it is a fault of the program",
-            )
+            if result == FAILED:
+                raise EvosdcError(
+                    "a level that a pattern covered can be covered by none",
+                    hint="report this with the table's shape: "
+                    "it is a fault of the program",
+                )
+            return int(result == DONE)
+
+        state.complete(run, 1)
 
     def prune(self, state: PatternState, order: Cells | None = None) -> None:
-        """Publish every cell that no level needs, dearest first unless told."""
+        """Publish every cell that no level needs, the most expensive first."""
         state.clean_up(order, critic=self._critic)
 
     def drop_in_turn(self, state: PatternState, order: Cells | None = None) -> None:
         """Drop each secondary in turn and keep what covers the levels at less cost."""
-        if order is None:
-            order = dearest_first(state)
-        at = 0
-        while at < len(order):
-            log = self._empty_log(state)
-            at = kernels.drop_in_turn(
-                state.net, log, self._cost, order, at, self._state, self._critic
+        cells = state.expensive_first() if order is None else order
+
+        def run(at: int) -> int:
+            log = make_log(state.live)
+            end: int = kernels.drop_in_turn(
+                state.net, log, self._cost, cells, at, self._state, self._critic
             )
-            if at < len(order):
-                state.make_room()
+            return end
 
-    def _empty_log(self, state: PatternState) -> Log:
-        """Return the log of the last call, emptied, if it is large enough."""
-        if self._log is None or len(self._log.flow) < len(state.live.pool_cell):
-            self._log = make_log(state.live)
-        forget(self._log)
-        return self._log
-
-
-def dearest_first(state: PatternState) -> Cells:
-    """Return the secondaries, the dearest first."""
-    cells = state.secondaries
-    cost = state.network.problem.cost[cells]
-    return cells[np.argsort(-cost, kind="stable")]
+        state.complete(run, len(cells))

@@ -7,14 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.draw import draw
 from evosdc.suppress.engine.network.arrays import (
-    Arcs,
     Net,
-    NetworkDemands,
     PatternArrays,
-    Work,
 )
 from evosdc.suppress.engine.network.cover import (
     DONE,
@@ -79,7 +76,7 @@ def note_cell(log: Log, cell: int, mark: int) -> None:
 
 @kernel(inner=True)
 def note_level(log: Log, live: PatternArrays, level: int) -> None:
-    """Log a witness before it changes, once a step."""
+    """Log a witness before it changes, once per step."""
     if log.logged[level]:
         return
     log.logged[level] = True
@@ -105,15 +102,16 @@ def forget(log: Log) -> None:
 
 
 @kernel(inner=True)
-def undo(arcs: Arcs, live: PatternArrays, log: Log) -> None:
+def undo(net: Net, log: Log) -> None:
     """Restore what the log holds. A witness's room never shrinks, so it fits."""
+    live = net.live
     for i in range(log.counts[0]):
         cell = log.cell[i]
         before = log.mark[cell] == WAS_HIDDEN
         if before and not live.hidden[cell]:
-            hide(arcs, live, cell)
+            hide(net.arcs, live, cell)
         elif not before and live.hidden[cell]:
-            publish(arcs, live, cell)
+            publish(net.arcs, live, cell)
     for i in range(log.counts[1]):
         level = log.level[i]
         live.length[level] = log.length[i]
@@ -124,14 +122,15 @@ def undo(arcs: Arcs, live: PatternArrays, log: Log) -> None:
 
 
 @kernel(inner=True)
-def remove(arcs: Arcs, live: PatternArrays, log: Log, cell: int) -> None:
+def remove(net: Net, log: Log, cell: int) -> None:
+    """Publish a cell and log it."""
     note_cell(log, cell, WAS_HIDDEN)
-    publish(arcs, live, cell)
+    publish(net.arcs, net.live, cell)
 
 
 @kernel(inner=True)
 def gain_of(live: PatternArrays, log: Log, cost: Real) -> float:
-    """How much dearer the logged changes made the pattern."""
+    """How much the logged changes add to the cost of the pattern."""
     gain = 0.0
     for i in range(log.counts[0]):
         cell = log.cell[i]
@@ -143,19 +142,8 @@ def gain_of(live: PatternArrays, log: Log, cost: Real) -> float:
     return gain
 
 
-# Cells a step looks at for redundancy at most.
-_TIDIED = 48
-
-
-@kernel(inner=True)
-def _affected(demands: NetworkDemands, live: PatternArrays, levels: Long) -> int:
-    """List the levels whose witness runs through published cells."""
-    count = 0
-    for level in range(len(demands.cell)):
-        if published(live, level) > 0:
-            levels[count] = level
-            count += 1
-    return count
+# Most cells that a step looks at for redundancy.
+_MOST_TIDIED = 48
 
 
 @kernel
@@ -167,7 +155,11 @@ def recreate(
     The cells a step published are worth what they cost, so `room` is what the new ones
     may cost. FAILED where that is too little, or no pattern covers a level.
     """
-    count = _affected(net.demands, net.live, levels)
+    count = 0
+    for level in range(len(net.demands.cell)):
+        if published(net.live, level) > 0:
+            levels[count] = level
+            count += 1
     size = net.live.tally[0]
     result = DONE
     while count > 0:
@@ -193,12 +185,11 @@ def recreate(
 
 
 @kernel(inner=True)
-def _choose(
-    live: PatternArrays, work: Work, chosen: Long, count: int, cell: int
-) -> int:
+def _choose(net: Net, chosen: Long, count: int, cell: int) -> int:
     """Add a secondary to a list, once."""
-    if count < len(chosen) and live.place[cell] >= 0 and not work.listed[cell]:
-        work.listed[cell] = True
+    listed = net.work.listed
+    if count < len(chosen) and net.live.place[cell] >= 0 and not listed[cell]:
+        listed[cell] = True
         chosen[count] = cell
         count += 1
     return count
@@ -212,7 +203,7 @@ def _near_changes(net: Net, log: Log, chosen: Long) -> int:
     """
     count = 0
     for i in range(log.counts[0]):
-        count = _choose(net.live, net.work, chosen, count, log.cell[i])
+        count = _choose(net, chosen, count, log.cell[i])
     net.work.clock[0] += 1
     now = net.work.clock[0]
     for i in range(log.counts[0] - 1, -1, -1):
@@ -222,20 +213,19 @@ def _near_changes(net: Net, log: Log, chosen: Long) -> int:
             net.work.near[node] = now
             slot = net.live.first[node]
             while slot >= 0 and count < len(chosen):
-                count = _choose(net.live, net.work, chosen, count, slot >> 1)
+                count = _choose(net, chosen, count, slot >> 1)
                 slot = net.live.following[slot]
     return count
 
 
 @kernel(inner=True)
-def _concerned(
-    demands: NetworkDemands, live: PatternArrays, work: Work, levels: Long
-) -> int:
+def _concerned(net: Net, levels: Long) -> int:
     """List the levels whose witness uses a cell marked in ``work.listed``."""
+    live, listed = net.live, net.work.listed
     count = 0
-    for level in range(len(demands.cell)):
+    for level in range(len(net.demands.cell)):
         for at in range(live.begin[level], live.begin[level] + live.length[level]):
-            if work.listed[live.pool_cell[at]]:
+            if listed[live.pool_cell[at]]:
                 levels[count] = level
                 count += 1
                 break
@@ -256,7 +246,7 @@ def prune(
     """
     for i in range(position, len(order)):
         net.work.listed[order[i]] = True
-    count = _concerned(net.demands, net.live, net.work, levels)
+    count = _concerned(net, levels)
     for i in range(position, len(order)):
         net.work.listed[order[i]] = False
     for i in range(position, len(order)):
@@ -286,11 +276,11 @@ def prune(
 
 @kernel(inner=True)
 def tidy(net: Net, log: Log, cost: Real, levels: Long, critic: np.ndarray) -> bool:
-    """Publish redundant secondaries near what changed, dearest first.
+    """Publish redundant secondaries near what changed, in order of falling cost.
 
     False where the pool is full.
     """
-    chosen = np.empty(_TIDIED, dtype=np.int64)
+    chosen = np.empty(_MOST_TIDIED, dtype=np.int64)
     count = _near_changes(net, log, chosen)
     for i in range(count):
         net.work.listed[chosen[i]] = False
@@ -319,7 +309,7 @@ def drop_in_turn(
         cell = order[i]
         if net.live.place[cell] < 0:
             continue
-        remove(net.arcs, net.live, log, cell)
+        remove(net, log, cell)
         # What the new cells cost beyond the old one, the tidying must save.
         room = 1.1 * cost[cell]
         result = recreate(net, log, state, cost, levels, room)
@@ -328,7 +318,7 @@ def drop_in_turn(
         if result == DONE and gain_of(net.live, log, cost) < 0.0:
             forget(log)
         else:
-            undo(net.arcs, net.live, log)
+            undo(net, log)
         if result == FULL:
             return i
     return len(order)

@@ -2,33 +2,40 @@
 
 For one level the attacker's program (Smith et al. 2011) is a minimum cost flow: the
 level's amount from one end of its cell to the other, hidden cells free, others at their
-cost a unit.
+cost per unit.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from evosdc.arrays import Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Net, NetworkDemands, Work
 from evosdc.suppress.engine.network.cheapest_flow import Flows, send_cheapest
-from evosdc.suppress.engine.network.cover import drop_flow, level_ends, send_hidden
-from evosdc.suppress.engine.network.paths import hide
+from evosdc.suppress.engine.network.cover import level_ends, send_hidden
+from evosdc.suppress.engine.network.paths import drop_flow, hide
 from evosdc.suppress.engine.sort import order_of
 
 
+class LevelGroups(NamedTuple):
+    """Levels that have one place in an order: ``levels[start[g]:start[g + 1]]``.
+
+    Those of a group are protected one after another, or `together`.
+    """
+
+    start: Long
+    levels: Long
+    together: bool
+
+
 @kernel(inner=True)
-def _ask(
-    demands: NetworkDemands,
-    flows: Flows,
-    level: int,
-    source: int,
-    target: int,
-    amount: int,
-) -> None:
-    """Ask for a level's amount: its cell is shut, its ends are source and target."""
-    flows.shut[demands.cell[level]] = True
+def _ask(net: Net, flows: Flows, level: int, amount: int) -> None:
+    """Ask for an amount of a level, whose cell is shut."""
+    source, target = level_ends(net.arcs, net.demands, level)
+    flows.shut[net.demands.cell[level]] = True
     flows.excess[source] += amount
     flows.excess[target] -= amount
     flows.ends[flows.tally[0]] = source
@@ -37,7 +44,7 @@ def _ask(
 
 
 @kernel(inner=True)
-def _settle(net: Net, flows: Flows, levels: np.ndarray, hide_moved: bool) -> None:
+def _end_flow(net: Net, flows: Flows, levels: np.ndarray, hide_moved: bool) -> None:
     """Hide what moved if asked to, and leave no trace of the flow."""
     if hide_moved:
         # By number, so that the answer does not depend on how the flow came about.
@@ -65,15 +72,15 @@ def protect_level(net: Net, flows: Flows, cost: Real, levels: np.ndarray) -> int
         net, source, target, net.demands.cell[level], net.demands.amount[level]
     )
     if left > 0:
-        _ask(net.demands, flows, level, source, target, left)
+        _ask(net, flows, level, left)
         left = send_cheapest(net, flows, cost)
-    flows.tally[1] = left == 0 and _turns(net.arcs, net.work)
-    _settle(net, flows, levels, left == 0)
+    flows.tally[1] = left == 0 and _reversible(net.arcs, net.work)
+    _end_flow(net, flows, levels, left == 0)
     return left
 
 
 @kernel(inner=True)
-def _turns(arcs: Arcs, work: Work) -> bool:
+def _reversible(arcs: Arcs, work: Work) -> bool:
     """Say whether the cells have room for the same flow the other way round."""
     for i in range(work.touches[0]):
         cell = work.touched[i]
@@ -84,10 +91,10 @@ def _turns(arcs: Arcs, work: Work) -> bool:
 
 
 @kernel(inner=True)
-def _covered_by_turn(
+def _covered_by_reversal(
     demands: NetworkDemands, flows: Flows, last: int, level: int
 ) -> bool:
-    """Say whether the flow of the level before, turned round, covers a level."""
+    """Say whether the flow of the level before, reversed, covers a level."""
     return (
         flows.tally[1] != 0
         and demands.cell[last] == demands.cell[level]
@@ -98,12 +105,13 @@ def _covered_by_turn(
 
 @kernel(inner=True)
 def protect_together(
-    net: Net, flows: Flows, cost: Real, levels: np.ndarray, left: Long
-) -> int:
-    """Cover levels of one direction in one program; return a level beyond any pattern.
+    net: Net, flows: Flows, cost: Real, levels: np.ndarray
+) -> tuple[int, int]:
+    """Cover levels of one direction in one program.
 
     Levels that hidden cells cover already are left out. Where the program has no
-    solution the levels are halved, and so on; -1 where all goes well.
+    solution the levels are halved, and so on. Returns a level beyond any pattern, or
+    -1, and what is missing.
     """
     wanted = np.empty(len(levels), dtype=np.int64)
     count = 0
@@ -129,21 +137,18 @@ def protect_together(
         if b - a == 1:
             short = protect_level(net, flows, cost, wanted[a:b])
             if short > 0:
-                left[0] = short
-                return wanted[a]
+                return wanted[a], short
             continue
         for i in range(a, b):
-            source, target = level_ends(net.arcs, net.demands, wanted[i])
-            amount = net.demands.amount[wanted[i]]
-            _ask(net.demands, flows, wanted[i], source, target, amount)
+            _ask(net, flows, wanted[i], net.demands.amount[wanted[i]])
         short = send_cheapest(net, flows, cost)
-        _settle(net, flows, wanted[a:b], short == 0)
+        _end_flow(net, flows, wanted[a:b], short == 0)
         if short > 0:
             middle = (a + b) // 2
             begin[open_ranges], end[open_ranges] = middle, b
             begin[open_ranges + 1], end[open_ranges + 1] = a, middle
             open_ranges += 2
-    return -1
+    return -1, 0
 
 
 @kernel(nogil=True)
@@ -151,35 +156,30 @@ def run_order(
     net: Net,
     flows: Flows,
     cost: Real,
-    start: Long,
-    levels: Long,
-    together: bool,
+    groups: LevelGroups,
     order: Long,
-    stretch: tuple[int, int],
+    places: tuple[int, int],
     upto: Int,
-    left: Long,
-) -> int:
-    """Protect the elements of a stretch of an order one after another.
+) -> tuple[int, int]:
+    """Protect the groups of an order from one place up to another.
 
-    ``levels[start[e]:start[e + 1]]`` are the levels of element `e`. After the element
-    at place `i`, ``upto[i]`` secondaries are hidden, in the order of ``live.extra``.
-    Returns a level beyond any pattern, with what is missing in ``left``, or -1.
+    After the group at place `i`, ``upto[i]`` secondaries are hidden, in the order of
+    ``live.extra``. Returns a level beyond any pattern, or -1, and what is missing.
     """
-    for i in range(stretch[0], stretch[1]):
-        part = levels[start[order[i]] : start[order[i] + 1]]
-        if together:
+    for i in range(places[0], places[1]):
+        part = groups.levels[groups.start[order[i]] : groups.start[order[i] + 1]]
+        if groups.together:
             for sign in (1, -1):
                 side = part[net.demands.sign[part] == sign]
-                level = protect_together(net, flows, cost, side, left)
+                level, short = protect_together(net, flows, cost, side)
                 if level >= 0:
-                    return level
+                    return level, short
         else:
             for j in range(len(part)):
-                if j and _covered_by_turn(net.demands, flows, part[j - 1], part[j]):
+                if j and _covered_by_reversal(net.demands, flows, part[j - 1], part[j]):
                     continue
                 short = protect_level(net, flows, cost, part[j : j + 1])
                 if short > 0:
-                    left[0] = short
-                    return part[j]
+                    return part[j], short
         upto[i] = net.live.tally[0]
-    return -1
+    return -1, 0

@@ -19,21 +19,16 @@ from evosdc.suppress.engine.evaluator import (
     known_beginning,
 )
 from evosdc.suppress.engine.network import cover
-from evosdc.suppress.engine.network.arrays import (
-    Net,
-    PatternArrays,
-    copy_live,
-    make_work,
-)
+from evosdc.suppress.engine.network.arrays import PatternArrays, copy_live, make_work
 from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
-from evosdc.suppress.engine.network.order_kernels import run_order
+from evosdc.suppress.engine.network.order_kernels import LevelGroups
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 
 # Levels protected between two looks at the clock.
-_LEVELS_A_CALL = 256
+_LEVELS_PER_CALL = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +38,6 @@ class _Worker:
     network: TableNetwork
     live: PatternArrays
     flows: Flows
-    left: Long
 
 
 class FlowEvaluator(GroupEvaluator):
@@ -59,7 +53,7 @@ class FlowEvaluator(GroupEvaluator):
         self.network = network
         with_levels = np.unique(network.demands.cell)
         super().__init__(network.problem, with_levels, grouping, search, clean)
-        self._start, self._levels = _levels_of(network, [*self.groups, self.closing])
+        self._levels = _levels_of(network, [*self.groups, self.closing], self.together)
         self._bare = network.bare()
         self._workers = [self._worker() for _ in range(search.workers.threads)]
 
@@ -88,7 +82,7 @@ class FlowEvaluator(GroupEvaluator):
         worker = self._workers[0]
         self._reset(worker, priced.secondaries)
         closing = np.array([self.length], dtype=np.int64)
-        self._protect(worker, closing, 0, np.zeros(1, dtype=np.int32))
+        self._protect(worker, closing, (0, 1), np.zeros(1, dtype=np.int32))
         state = self._state(worker)
         if clean:
             state.clean_up(stopped=self._search.stopped)
@@ -104,12 +98,13 @@ class FlowEvaluator(GroupEvaluator):
     ) -> PricedOrder | None:
         begin, known, upto = known_beginning(order, prefix)
         self._reset(worker, known)
-        levels = max(1, len(self._levels) // max(1, self.length))
-        piece = max(1, _LEVELS_A_CALL // levels)
+        levels = max(1, len(self._levels.levels) // max(1, self.length))
+        piece = max(1, _LEVELS_PER_CALL // levels)
         for first in range(begin, len(order), piece):
             if self._search.stopped():
                 return None
-            self._protect(worker, order, first, upto, min(first + piece, len(order)))
+            places = first, min(first + piece, len(order))
+            self._protect(worker, order, places, upto)
         secondaries = worker.live.extra[: worker.live.tally[0]].astype(np.int64)
         if self._clean:
             state = self._state(worker)
@@ -119,35 +114,16 @@ class FlowEvaluator(GroupEvaluator):
         return PricedOrder(self._price(secondaries), secondaries, upto)
 
     def _protect(
-        self,
-        worker: _Worker,
-        order: Order,
-        first: int,
-        upto: Int,
-        end: int | None = None,
+        self, worker: _Worker, order: Order, places: tuple[int, int], upto: Int
     ) -> None:
-        network = self.network
-        level = run_order(
-            Net(network.arcs, network.demands, worker.live, worker.network.work),
-            worker.flows,
-            network.cost,
-            self._start,
-            self._levels,
-            self.together,
-            order,
-            (first, len(order) if end is None else end),
-            upto,
-            worker.left,
+        worker.network.run_order(
+            worker.live, worker.flows, self._levels, order, places, upto
         )
-        network.refuse(level, worker.left)
 
     def _reset(self, worker: _Worker, hidden: Long) -> None:
         live, bare = worker.live, self._bare
-        np.copyto(live.hidden, bare.hidden)
-        np.copyto(live.first, bare.first)
-        np.copyto(live.following, bare.following)
-        np.copyto(live.place, bare.place)
-        np.copyto(live.tally, bare.tally)
+        for name in ("hidden", "first", "following", "place", "tally"):
+            np.copyto(getattr(live, name), getattr(bare, name))
         cover.change(self.network.arcs, live, hidden, True)
 
     def _state(self, worker: _Worker) -> PatternState:
@@ -164,15 +140,13 @@ class FlowEvaluator(GroupEvaluator):
         network = copy.copy(self.network)
         cells = len(self._problem.table)
         network.work = make_work(network.nodes, cells)
-        return _Worker(
-            network,
-            copy_live(self._bare),
-            make_flows(network.nodes, cells, len(network)),
-            np.zeros(1, dtype=np.int64),
-        )
+        flows = make_flows(network.nodes, cells, len(network))
+        return _Worker(network, copy_live(self._bare), flows)
 
 
-def _levels_of(network: TableNetwork, groups: list[Long]) -> tuple[Long, Long]:
+def _levels_of(
+    network: TableNetwork, groups: list[Long], together: bool
+) -> LevelGroups:
     """Levels of each group: cell by cell, the upper one first."""
     size = np.array([len(group) for group in groups])
     cells = np.concatenate([np.zeros(0, dtype=np.int64), *groups])
@@ -182,4 +156,4 @@ def _levels_of(network: TableNetwork, groups: list[Long]) -> tuple[Long, Long]:
     of_level = group_of[network.demands.cell[levels]]
     count = np.bincount(of_level, minlength=len(groups))
     start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-    return start, levels.astype(np.int64)
+    return LevelGroups(start, levels.astype(np.int64), together)

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays, Work
+from evosdc.arrays import Flags, Int, Long
+from evosdc.compile.kernels import kernel
+from evosdc.suppress.engine.network.arrays import (
+    Arcs,
+    Capacity,
+    Graph,
+    Net,
+    NetworkDemands,
+    PatternArrays,
+    Work,
+    make_live,
+    make_work,
+)
 
 
 @kernel(inline="always")
-def slot_end(arcs: Arcs, slot: int) -> int:
+def slot_end(arcs: Arcs | Graph, slot: int) -> int:
     """Return the node that a slot leads to."""
     return arcs.tail[slot >> 1] if slot & 1 else arcs.head[slot >> 1]
 
 
 @kernel(inline="always")
-def slot_origin(arcs: Arcs, slot: int) -> int:
+def slot_origin(arcs: Arcs | Graph, slot: int) -> int:
     """Return the node that a slot leaves."""
     return arcs.head[slot >> 1] if slot & 1 else arcs.tail[slot >> 1]
 
@@ -27,6 +38,16 @@ def residual(arcs: Arcs, work: Work, slot: int) -> int:
     if slot & 1:
         return arcs.down[cell] + work.flow[cell]
     return arcs.up[cell] - work.flow[cell]
+
+
+@kernel
+def degree(live: PatternArrays, node: int) -> int:
+    """How many hidden cells meet at a node."""
+    count, slot = 0, live.first[node]
+    while slot >= 0:
+        count += 1
+        slot = live.following[slot]
+    return count
 
 
 @kernel(inner=True)
@@ -92,6 +113,29 @@ def hide_primaries(arcs: Arcs, live: PatternArrays, cells: np.ndarray) -> None:
                 live.first[node] = slot
 
 
+def hidden_network(
+    tail: Int, head: Int, up: Capacity, down: Capacity, nodes: int, cells: Long
+) -> Net:
+    """Return a network of hidden cells without levels, for flows of its own.
+
+    Capacities are whole or real, and so are the flows.
+    """
+    none = np.zeros(0, dtype=np.int64)
+    arcs = Arcs(
+        tail=tail,
+        head=head,
+        up=up,
+        down=down,
+        start=np.zeros(nodes + 1, dtype=np.int64),
+        slot=none.astype(np.int32),
+        price=none.astype(np.float64),
+    )
+    live = make_live(nodes, len(tail), 0, 0)
+    hide_primaries(arcs, live, cells)
+    demands = NetworkDemands(none, none.astype(np.int8), none)
+    return Net(arcs, demands, live, make_work(nodes, len(tail), up.dtype))
+
+
 @kernel(inner=True)
 def hidden_path(net: Net, source: int, target: int, banned: int) -> bool:
     """Find a path with residual capacity through hidden cells other than `banned`.
@@ -149,7 +193,27 @@ def touch(work: Work, cell: int) -> None:
 
 
 @kernel(inner=True)
-def augment(arcs: Arcs, work: Work, source: int, target: int, most: int) -> int:
+def drop_flow(work: Work) -> None:
+    """Set every flow back to zero."""
+    for i in range(work.touches[0]):
+        cell = work.touched[i]
+        work.flow[cell] = 0
+        work.listed[cell] = False
+    work.touches[0] = 0
+
+
+@kernel(inner=True)
+def ask_again(net: Net, supply: Long) -> None:
+    """Drop the flow and add what it sent to the supply of each node."""
+    for i in range(net.work.touches[0]):
+        cell = net.work.touched[i]
+        supply[net.arcs.tail[cell]] += net.work.flow[cell]
+        supply[net.arcs.head[cell]] -= net.work.flow[cell]
+    drop_flow(net.work)
+
+
+@kernel(inner=True)
+def augment(arcs: Arcs, work: Work, source: int, target: int, most: float) -> float:
     """Send as much as the path found last takes, at most `most`; return how much."""
     sent = most
     node = target
@@ -178,6 +242,21 @@ def hide_path(net: Net, source: int, target: int) -> None:
         node = slot_origin(net.arcs, slot)
 
 
+@kernel(inner=True)
+def trace(graph: Graph, via: np.ndarray, source: int, target: int) -> np.ndarray:
+    """Follow `via` back from the target; empty where it was not reached."""
+    size, node = 0, target
+    while node != source and via[node] >= 0:
+        node = slot_origin(graph, via[node])
+        size += 1
+    path = np.empty(size if node == source else 0, dtype=np.int32)
+    node = target
+    for i in range(len(path)):
+        path[i] = via[node]
+        node = slot_origin(graph, path[i])
+    return path
+
+
 # Kernel: large flows through hidden cells in phases of shortest paths (Dinic 1970).
 #
 # Where a level is worth thousands of the cells round it, its flow runs along thousands
@@ -186,8 +265,11 @@ def hide_path(net: Net, source: int, target: int) -> None:
 
 
 @kernel(inner=True)
-def _layers(net: Net, source: int, target: int, banned: int) -> bool:
-    """Number nodes by their distance from the source, up to the target's."""
+def _layers(net: Net, source: int, target: int, banned: int, slack: float) -> bool:
+    """Number nodes by their distance from the source, up to the target's.
+
+    Where the target is not reached, the nodes labelled are its side of a minimum cut.
+    """
     net.work.clock[0] += 1
     now, side = net.work.clock[0], net.work.ahead
     side.seen[source] = now
@@ -204,7 +286,7 @@ def _layers(net: Net, source: int, target: int, banned: int) -> bool:
             if (
                 side.seen[end] != now
                 and slot >> 1 != banned
-                and residual(net.arcs, net.work, slot) > 0
+                and residual(net.arcs, net.work, slot) > slack
             ):
                 side.seen[end] = now
                 side.distance[end] = side.distance[node] + 1
@@ -216,13 +298,19 @@ def _layers(net: Net, source: int, target: int, banned: int) -> bool:
 
 
 @kernel(inner=True)
-def send_in_phases(net: Net, source: int, target: int, banned: int, amount: int) -> int:
-    """Send what hidden cells take, at most `amount`; return what is left to send."""
+def send_in_phases(
+    net: Net, source: int, target: int, banned: int, amount: float, slack: float
+) -> float:
+    """Send what hidden cells take, at most `amount`; return what is left to send.
+
+    Amounts and capacities are whole or real; a residual of `slack` or less counts as
+    none.
+    """
     side = net.work.ahead
-    while amount > 0 and _layers(net, source, target, banned):
+    while amount > slack and _layers(net, source, target, banned, slack):
         now = net.work.clock[0]
         node = source
-        while amount > 0:
+        while amount > slack:
             slot = side.pointer[node]
             while slot >= 0:
                 end = slot_end(net.arcs, slot)
@@ -230,7 +318,7 @@ def send_in_phases(net: Net, source: int, target: int, banned: int, amount: int)
                     side.seen[end] == now
                     and side.distance[end] == side.distance[node] + 1
                     and slot >> 1 != banned
-                    and residual(net.arcs, net.work, slot) > 0
+                    and residual(net.arcs, net.work, slot) > slack
                 ):
                     break
                 slot = net.live.following[slot]
@@ -248,3 +336,28 @@ def send_in_phases(net: Net, source: int, target: int, banned: int, amount: int)
                 side.distance[node] = -1.0
                 node = slot_origin(net.arcs, side.via[node])
     return amount
+
+
+@kernel
+def minimum_cuts(
+    net: Net, source: int, target: int, banned: int, amount: float, slack: float
+) -> tuple[float, Flags, Flags]:
+    """Send what hidden cells take; return what is left to send, and what holds it back.
+
+    That is two sets of nodes with the source inside and the target outside, the cuts
+    nearest the source and nearest the target. They say nothing where all can be sent.
+    """
+    left = send_in_phases(net, source, target, banned, amount, slack)
+    arcs, work = net.arcs, net.work
+    near = far = work.ahead.seen == work.clock[0]
+    if left > slack:
+        # Backwards from the target every arc and its flow turn round.
+        for i in range(work.touches[0]):
+            work.flow[work.touched[i]] *= -1
+        turned = Arcs(
+            arcs.tail, arcs.head, arcs.down, arcs.up, arcs.start, arcs.slot, arcs.price
+        )
+        _layers(Net(turned, net.demands, net.live, work), target, source, banned, slack)
+        far = work.ahead.seen != work.clock[0]
+    drop_flow(work)
+    return left, near, far

@@ -4,8 +4,8 @@ Where a level is worth thousands of the cells round it, its flow takes thousands
 cheapest paths, one search each. The simplex method on a spanning tree (Dantzig 1951;
 Ahuja, Magnanti & Orlin 1993, chapter 11) pays a few steps for each cell that it fills
 instead. Trees stay strongly feasible (Cunningham 1976), so that it does not cycle;
-every cell is an arc each way; missing flow is an arc to a root, dearer than any other,
-which is kept as a first cost of its own so that no figure has to be large.
+every cell is an arc each way; missing flow is an arc to a root, more expensive than any
+other, which is kept as a first cost of its own so that no figure has to be large.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Flags, Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays
 from evosdc.suppress.engine.network.paths import slot_end, slot_origin, touch
 
@@ -100,7 +100,7 @@ def _arcs_of(
     room = np.empty(m + n, dtype=np.int64)
     flow = np.zeros(m + n, dtype=np.int64)
     state = np.full(m, _LOWER, dtype=np.int8)
-    dearest = 0.0
+    highest = 0.0
     for k in range(m):
         slot = slots[k]
         cell = slot >> 1
@@ -108,13 +108,13 @@ def _arcs_of(
         room[k] = arcs.down[cell] if slot & 1 else arcs.up[cell]
         if not live.hidden[cell]:
             price[k] = cost[cell]
-            dearest = max(dearest, cost[cell])
+            highest = max(highest, cost[cell])
     for node in range(n):
         k = m + node
         room[k] = np.iinfo(np.int64).max
         flow[k] = abs(supply[node])
         tail[k], head[k] = (node, n) if supply[node] >= 0 else (n, node)
-    return SlotArcs(tail, head, price, room, flow, state, 1e-9 * dearest)
+    return SlotArcs(tail, head, price, room, flow, state, 1e-9 * highest)
 
 
 @kernel(inner=True)
@@ -209,7 +209,7 @@ def _leaving(
 
 
 @kernel(inline="always")
-def _send_round(
+def _send_along_cycle(
     slots: SlotArcs,
     tree: SpanningTree,
     chosen: int,
@@ -231,7 +231,7 @@ def _send_round(
 
 
 @kernel(inline="always")
-def _hang(
+def _reattach(
     slots: SlotArcs, tree: SpanningTree, chosen: int, node: int, parent: int, out: int
 ) -> None:
     """Hang the part that was cut off on the arc chosen, its path turned round."""
@@ -259,8 +259,8 @@ def _hang(
 
 
 @kernel(inline="always")
-def _renew(slots: SlotArcs, tree: SpanningTree, supply: Long, top: int) -> None:
-    """Set depths and potentials anew from a node down."""
+def _update_below(slots: SlotArcs, tree: SpanningTree, supply: Long, top: int) -> None:
+    """Update depths and potentials from a node down."""
     m = len(slots.state)
     stack = tree.stack
     size = 1
@@ -301,7 +301,7 @@ def _pivot_to_the_end(slots: SlotArcs, tree: SpanningTree, supply: Long) -> None
         join = _join_of(tree, first, second)
         most, out, side = _leaving(slots, tree, chosen, first, second, join)
         if most > 0:
-            _send_round(slots, tree, chosen, first, second, join, most)
+            _send_along_cycle(slots, tree, chosen, first, second, join, most)
         if side == 0:
             slots.state[chosen] = -way
             continue
@@ -310,8 +310,8 @@ def _pivot_to_the_end(slots: SlotArcs, tree: SpanningTree, supply: Long) -> None
         if leaving < m:
             slots.state[leaving] = _LOWER if slots.flow[leaving] == 0 else _UPPER
         top = first if side == 1 else second
-        _hang(slots, tree, chosen, top, second if side == 1 else first, out)
-        _renew(slots, tree, supply, top)
+        _reattach(slots, tree, chosen, top, second if side == 1 else first, out)
+        _update_below(slots, tree, supply, top)
 
 
 @kernel(inner=True)

@@ -8,7 +8,8 @@ same steps give the same patterns in any process.
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,25 +19,27 @@ from evosdc.errors import MethodError
 from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
 from evosdc.suppress.engine.network import cover
 from evosdc.suppress.engine.network.arrays import (
+    Graph,
     Net,
     NetworkDemands,
     PatternArrays,
     copy_live,
+    graph_of,
     make_arcs,
     make_live,
     make_work,
 )
-from evosdc.suppress.engine.network.cheapest_flow import make_flows
-from evosdc.suppress.engine.network.flow import Graph, graph_of
+from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
 from evosdc.suppress.engine.network.levels import network_levels, whole_capacities
-from evosdc.suppress.engine.network.mend_kernels import forget, make_log, prune
-from evosdc.suppress.engine.network.order_kernels import run_order
-from evosdc.suppress.engine.network.paths import hide_primaries
+from evosdc.suppress.engine.network.mend_kernels import make_log, prune
+from evosdc.suppress.engine.network.order_kernels import LevelGroups, run_order
+from evosdc.suppress.engine.network.paths import degree, hide_primaries
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem, unreachable
 
-_LEVELS_A_CALL = 512
-_CELLS_A_CALL = 256
+# Between two calls of a kernel a run can be interrupted.
+_LEVELS_PER_CALL = 512
+_CELLS_PER_CALL = 256
 
 
 class TableNetwork:
@@ -83,10 +86,8 @@ class TableNetwork:
         self.work = make_work(network.nodes, len(problem.table))
         self.primaries = np.flatnonzero(problem.primary)
         cell, sign, amount, row = network_levels(problem, self.arcs, capacities)
-        every = NetworkDemands(cell, sign, amount)
-        bare = self._bare(len(cell))
-        net = Net(self.arcs, every, bare, self.work)
-        still = ~cover.covered_without_hiding(net)
+        self.demands = NetworkDemands(cell, sign, amount)
+        still = ~cover.covered_without_hiding(self.net(self.bare()))
         self.demands = NetworkDemands(cell[still], sign[still], amount[still])
         self.row = row[still]
         self.dropped = int(len(cell) - still.sum())
@@ -113,11 +114,35 @@ class TableNetwork:
             self.arcs.tail, self.arcs.head, self.problem.hideable, self.nodes, self.cost
         )
 
-    def refuse(self, level: int, left: Long) -> None:
-        """Raise an error for a level of which something is left, unless it is -1."""
+    def net(self, live: PatternArrays) -> Net:
+        """A pattern on this network, as kernels take it."""
+        return Net(self.arcs, self.demands, live, self.work)
+
+    def run_order(
+        self,
+        live: PatternArrays,
+        flows: Flows,
+        groups: LevelGroups,
+        order: Long,
+        places: tuple[int, int],
+        upto: Int,
+    ) -> None:
+        """Protect groups of levels in an order: see `order_kernels.run_order`.
+
+        Raises
+        ------
+        LevelError
+            For a level that no pattern can give.
+        """
+        net = self.net(live)
+        level, left = run_order(net, flows, self.cost, groups, order, places, upto)
         if level >= 0:
-            best = (int(self.demands.amount[level]) - int(left[0])) * self.unit
-            raise unreachable(self.problem, [int(self.row[level])], [best])
+            self.refuse(np.array([level]), np.array([left]))
+
+    def refuse(self, short: Cells, left: Long) -> None:
+        """Raise an error for levels of which something cannot be sent."""
+        best = (self.demands.amount[short] - left) * self.unit
+        raise unreachable(self.problem, self.row[short].tolist(), best.tolist())
 
     def level_order(self, cells: ArrayLike, by_side: bool = True) -> Cells:
         """Order the open levels after an order of sensitive cells.
@@ -139,11 +164,8 @@ class TableNetwork:
 
     def bare(self) -> PatternArrays:
         """Return a state that hides the primaries and covers no open level."""
-        return self._bare(len(self))
-
-    def _bare(self, levels: int) -> PatternArrays:
-        pool = max(1024, 8 * levels)
-        live = make_live(self.nodes, len(self.problem.table), levels, pool)
+        pool = max(1024, 8 * len(self))
+        live = make_live(self.nodes, len(self.problem.table), len(self), pool)
         hide_primaries(self.arcs, live, self.primaries)
         return live
 
@@ -161,8 +183,7 @@ class PatternState:
     @property
     def net(self) -> Net:
         """The pattern on its network, as kernels take it."""
-        network = self.network
-        return Net(network.arcs, network.demands, self.live, network.work)
+        return self.network.net(self.live)
 
     @property
     def hidden(self) -> Flags:
@@ -186,11 +207,7 @@ class PatternState:
 
     def degree(self, node: int) -> int:
         """How many hidden cells meet at a node."""
-        count, slot = 0, self.live.first[node]
-        while slot >= 0:
-            count += 1
-            slot = self.live.following[slot]
-        return count
+        return int(degree(self.live, node))
 
     def pattern(self) -> Pattern:
         """Return the hidden cells as a priced pattern."""
@@ -224,11 +241,7 @@ class PatternState:
         before = self.live.length < 0
         chosen = np.asarray(cells, dtype=np.int64)
         cover.change(self.network.arcs, self.live, chosen, False)
-        at = 0
-        while at < len(self.network):
-            at = cover.recheck(self.net, at)
-            if at < len(self.network):
-                self.make_room()
+        self.complete(lambda at: cover.recheck(self.net, at), len(self.network))
         return np.flatnonzero((self.live.length < 0) & ~before)
 
     def become(self, hidden: Mask) -> None:
@@ -262,11 +275,7 @@ class PatternState:
             self.network = own
         short = np.flatnonzero(left)
         if len(short):
-            network = self.network
-            best = (network.demands.amount[short] - left[short]) * network.unit
-            raise unreachable(
-                network.problem, network.row[short].tolist(), best.tolist()
-            )
+            own.refuse(short, left[short])
 
     def cover_by_flows(self, order: ArrayLike) -> None:
         """Hide what the minimum cost flow of one level after another moves.
@@ -280,20 +289,14 @@ class PatternState:
         """
         network, levels = self.network, np.asarray(order, dtype=np.int64)
         places = np.arange(len(levels) + 1)
-        left = np.zeros(1, dtype=np.int64)
-        level = run_order(
-            self.net,
+        network.run_order(
+            self.live,
             make_flows(network.nodes, len(self.hidden), len(network)),
-            network.cost,
-            places,
-            levels,
-            False,
+            LevelGroups(places, levels, together=False),
             places[:-1],
             (0, len(levels)),
             np.zeros(len(levels), dtype=np.int32),
-            left,
         )
-        network.refuse(level, left)
 
     def repair(self, price: Costs | None = None, stopped: Stopped = never) -> int:
         """Cover every open level; return how many hidden cells did not cover."""
@@ -312,33 +315,33 @@ class PatternState:
         stopped: Stopped = never,
         critic: Int | None = None,
     ) -> bool:
-        """Publish every cell that is not needed, dearest first unless told otherwise.
+        """Publish every cell that is not needed, in order of falling cost unless given.
 
         Needs every level covered. `critic` is the level that last needed each cell.
         Returns False where it was stopped half-way; the pattern is safe all the same.
         """
-        if order is None:
-            cells = self.secondaries
-            cost = self.network.problem.cost[cells]
-            chosen = cells[np.argsort(-cost, kind="stable")]
-        else:
-            chosen = np.asarray(order, dtype=np.int64)
+        chosen = (
+            self.expensive_first() if order is None else np.asarray(order, np.int64)
+        )
         if critic is None:
             critic = np.zeros(len(self.hidden), dtype=np.int32)
         levels = np.empty(len(self.network), dtype=np.int64)
-        log = make_log(self.live)
-        for first in range(0, len(chosen), _CELLS_A_CALL):
+        for first in range(0, len(chosen), _CELLS_PER_CALL):
             if first and stopped():
                 return False
-            part = chosen[first : first + _CELLS_A_CALL]
-            at = 0
-            while at < len(part):
-                forget(log)
-                at = prune(self.net, log, part, at, levels, critic)
-                if at < len(part):
-                    self.make_room()
-                    log = make_log(self.live)
+            part = chosen[first : first + _CELLS_PER_CALL]
+            self.complete(partial(self._prune, part, levels, critic), len(part))
         return True
+
+    def _prune(self, part: Cells, levels: Cells, critic: Int, at: int) -> int:
+        log = make_log(self.live)
+        return int(prune(self.net, log, part, at, levels, critic))
+
+    def expensive_first(self) -> Cells:
+        """The secondaries in order of falling cost."""
+        cells = self.secondaries
+        cost = self.network.problem.cost[cells]
+        return cells[np.argsort(-cost, kind="stable")]
 
     def _send(self, order: ArrayLike | None, may_hide: bool) -> Long:
         """Cover levels in order; return what could not be sent of each."""
@@ -348,14 +351,21 @@ class PatternState:
             else np.asarray(order, dtype=np.int64)
         )
         left = np.zeros(len(self.network), dtype=np.int64)
-        for first in range(0, len(chosen), _LEVELS_A_CALL):
-            part = chosen[first : first + _LEVELS_A_CALL]
-            at = 0
-            while at < len(part):
-                at = cover.cover_levels(self.net, part, at, may_hide, left)
-                if at < len(part):
-                    self.make_room()
+        for first in range(0, len(chosen), _LEVELS_PER_CALL):
+            part = chosen[first : first + _LEVELS_PER_CALL]
+            self.complete(partial(self._cover_levels, part, may_hide, left), len(part))
         return left
+
+    def _cover_levels(self, part: Cells, may_hide: bool, left: Long, at: int) -> int:
+        return int(cover.cover_levels(self.net, part, at, may_hide, left))
+
+    def complete(self, run: Callable[[int], int], end: int) -> None:
+        """Run a kernel to its end, with more room where it says the pool was full."""
+        at = 0
+        while at < end:
+            at = run(at)
+            if at < end:
+                self.make_room()
 
     def make_room(self) -> None:
         """Close the gaps between witnesses and leave as much room again behind them."""

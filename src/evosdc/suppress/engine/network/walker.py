@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.base import Stopped, WalkOptions
 from evosdc.suppress.engine.draw import draw
-from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays
+from evosdc.suppress.engine.network.arrays import Net, PatternArrays
 from evosdc.suppress.engine.network.cover import DONE, FULL
 from evosdc.suppress.engine.network.mend_kernels import (
     Log,
@@ -22,6 +22,7 @@ from evosdc.suppress.engine.network.mend_kernels import (
     tidy,
     undo,
 )
+from evosdc.suppress.engine.network.paths import degree, slot_end
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.problem.pattern import Pattern
 
@@ -31,7 +32,7 @@ from evosdc.suppress.problem.pattern import Pattern
 # paths, publishes what became redundant nearby, and is taken back unless accepted.
 
 # How a step chooses the cells to publish; else at random.
-_NEAR, _DEAR, _WITNESS = 1, 2, 3
+_NEAR, _EXPENSIVE, _WITNESS = 1, 2, 3
 
 
 class WalkArrays(NamedTuple):
@@ -40,7 +41,7 @@ class WalkArrays(NamedTuple):
     ``state`` is the state of the random numbers; ``cost`` the present and the best
     cost; ``history`` the costs that late acceptance compares with; ``best`` the
     secondaries of the best pattern, ``size`` how many they are; ``steps`` the number
-    of steps made; ``slack`` how much dearer a step may be before it is tidied;
+    of steps made; ``slack`` how much more a step may cost before it is tidied;
     ``critic`` the level that last needed each cell.
     """
 
@@ -50,43 +51,38 @@ class WalkArrays(NamedTuple):
     best: np.ndarray
     size: Long
     steps: Long
-    slack: Real
+    slack: float
     critic: np.ndarray
 
 
 @kernel(inner=True)
-def _ruin_near(
-    arcs: Arcs, live: PatternArrays, log: Log, state: np.ndarray, many: int
-) -> None:
+def _ruin_near(net: Net, log: Log, state: np.ndarray, many: int) -> None:
     """Publish cells met on a random walk along hidden cells."""
+    arcs, live = net.arcs, net.live
     cell = live.extra[draw(state, live.tally[0])]
     node = arcs.tail[cell] if draw(state, 2) else arcs.head[cell]
-    remove(arcs, live, log, cell)
+    remove(net, log, cell)
     gone = 1
     for _ in range(4 * many):
         if gone == many:
             return
-        degree, slot = 0, live.first[node]
-        while slot >= 0:
-            degree += 1
-            slot = live.following[slot]
-        if degree == 0:
+        meeting = degree(live, node)
+        if meeting == 0:
             return
         slot = live.first[node]
-        for _ in range(draw(state, degree)):
+        for _ in range(draw(state, meeting)):
             slot = live.following[slot]
         cell = slot >> 1
-        node = arcs.tail[cell] if slot & 1 else arcs.head[cell]
+        node = slot_end(arcs, slot)
         if live.place[cell] >= 0:
-            remove(arcs, live, log, cell)
+            remove(net, log, cell)
             gone += 1
 
 
 @kernel(inner=True)
-def _ruin_witness(
-    arcs: Arcs, live: PatternArrays, log: Log, state: np.ndarray, level: int, many: int
-) -> None:
+def _ruin_witness(net: Net, log: Log, state: np.ndarray, level: int, many: int) -> None:
     """Publish secondaries that follow one another in a level's witness."""
+    live = net.live
     size = live.length[level]
     if size <= 0:
         return
@@ -94,7 +90,7 @@ def _ruin_witness(
     for i in range(size):
         cell = live.pool_cell[live.begin[level] + (start + i) % size]
         if live.place[cell] >= 0:
-            remove(arcs, live, log, cell)
+            remove(net, log, cell)
             many -= 1
             if many == 0:
                 return
@@ -106,23 +102,24 @@ def ruin(net: Net, log: Log, cost: Real, state: np.ndarray, most: int) -> None:
     way = draw(state, 4)
     many = min(1 + draw(state, most), net.live.tally[0])
     if way == _NEAR:
-        _ruin_near(net.arcs, net.live, log, state, many)
+        _ruin_near(net, log, state, many)
         return
     if way == _WITNESS:
         level = draw(state, len(net.demands.cell))
-        _ruin_witness(net.arcs, net.live, log, state, level, many)
+        _ruin_witness(net, log, state, level, many)
         return
     for _ in range(many):
         cell = net.live.extra[draw(state, net.live.tally[0])]
-        if way == _DEAR:
+        if way == _EXPENSIVE:
             other = net.live.extra[draw(state, net.live.tally[0])]
             if cost[other] > cost[cell]:
                 cell = other
-        remove(net.arcs, net.live, log, cell)
+        remove(net, log, cell)
 
 
-@kernel(inner=True)
+@kernel
 def _keep_best(live: PatternArrays, walk: WalkArrays) -> None:
+    """Keep the present pattern as the best."""
     walk.cost[1] = walk.cost[0]
     walk.size[0] = live.tally[0]
     walk.best[: live.tally[0]] = live.extra[: live.tally[0]]
@@ -136,7 +133,7 @@ def _step(
     ruin(net, log, cost, walk.state, most)
     at = walk.steps[0] % len(walk.history)
     room = max(0.0, walk.history[at] - walk.cost[0])
-    room += walk.slack[0] - gain_of(net.live, log, cost)
+    room += walk.slack - gain_of(net.live, log, cost)
     result = recreate(net, log, walk.state, cost, levels, room)
     if result != DONE:
         return result
@@ -163,7 +160,7 @@ def walk_on(
             return steps
         result = _step(net, log, walk, cost, most, levels)
         if result == FULL:
-            undo(net.arcs, net.live, log)
+            undo(net, log)
             return step
         now = walk.cost[0] + gain_of(net.live, log, cost)
         at = walk.steps[0] % len(walk.history)
@@ -173,21 +170,21 @@ def walk_on(
             if now < walk.cost[1] * (1 - 1e-12):
                 _keep_best(net.live, walk)
         else:
-            undo(net.arcs, net.live, log)
+            undo(net, log)
         walk.history[at] = walk.cost[0]
         walk.steps[0] += 1
     return steps
 
 
 DEFAULT = WalkOptions(most=3, blur=0.8, turn=40, memory=20, patience=400)
-# Steps per secondary without a better pattern before the walk begins anew, and shares
+# Steps per secondary without a better pattern before the walk starts over, and shares
 # of the secondaries that are published then.
 _STEPS_PER_SECONDARY = 20
 _SHARES = (0.3, 0.6, 1.0)
 # Steps between two looks at the clock.
 _PIECE = 20
-# A step this share dearer than allowed is given up before it is tidied, since tidying
-# rarely saves more.
+# A step that costs this share more than allowed is given up before it is tidied, since
+# tidying rarely saves more.
 _SLACK = 0.03
 
 
@@ -230,7 +227,7 @@ class NetworkWalker:
     def turn(self, stopped: Stopped, most: int | None = None) -> bool:
         cost = self._network.problem.cost
         if self._is_stuck():
-            self._begin_anew(stopped)
+            self._start_over(stopped)
         arcs = self._blurred().arcs
         turn = self._options.turn
         end = self.steps + (turn if most is None else min(turn, most))
@@ -259,7 +256,7 @@ class NetworkWalker:
         patience = max(patience, _STEPS_PER_SECONDARY * int(self._walk.size[0]))
         return self.steps - self._since >= patience
 
-    def _begin_anew(self, stopped: Stopped) -> None:
+    def _start_over(self, stopped: Stopped) -> None:
         """Publish a large share of the cells and rebuild under blurred costs.
 
         Steps of a few cells end in patterns that no few cells improve, on the smallest
@@ -275,10 +272,7 @@ class NetworkWalker:
         walk.cost[0] = cost
         walk.history[:] = cost
         if cost < walk.cost[1]:
-            found = state.secondaries
-            walk.cost[1] = cost
-            walk.size[0] = len(found)
-            walk.best[: len(found)] = found
+            _keep_best(state.live, walk)
         self._log = make_log(state.live)
 
     def _blurred(self) -> TableNetwork:
@@ -292,16 +286,15 @@ def _make_walk(
 ) -> WalkArrays:
     cost = state.cost
     cells = len(state.network.problem.table)
-    best = np.zeros(cells, dtype=np.int32)
-    secondaries = state.secondaries
-    best[: len(secondaries)] = secondaries
-    return WalkArrays(
+    walk = WalkArrays(
         state=rng.integers(0, 2**63, 1).astype(np.uint64),
         cost=np.array([cost, cost]),
         history=np.full(memory, cost),
-        best=best,
-        size=np.array([len(secondaries)], dtype=np.int64),
+        best=np.zeros(cells, dtype=np.int32),
+        size=np.zeros(1, dtype=np.int64),
         steps=np.zeros(1, dtype=np.int64),
-        slack=np.array([_SLACK * cost]),
+        slack=_SLACK * cost,
         critic=np.zeros(cells, dtype=np.int32),
     )
+    _keep_best(state.live, walk)
+    return walk

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
+from evosdc.io.argus.rda import DescribedVariable, Description
 from evosdc.io.delimited import with_numbers
 from evosdc.io.encoding import text_blocks
 from evosdc.io.paths import PathLike
-from evosdc.io.rda import DescribedVariable, Description
 
 
 def read_asc(
@@ -28,20 +28,15 @@ def read_asc(
     path
         The file of records.
     description
-        Its ``.rda`` file, read with `evosdc.io.rda.read_rda`.
+        Its ``.rda`` file, read with `evosdc.io.argus.rda.read_rda`.
     names
         The variables to read; all where None.
     """
     import pyarrow as pa
 
     known = [v.name for v in description.variables]
-    unknown = sorted(set(names or ()) - set(known))
-    if unknown:
-        raise InputError(
-            f"there is no variable {unknown[0]!r} in the description of {path}",
-            expected=f"some of {', '.join(known)}",
-            hint="check the spelling",
-        )
+    missing = f"there is no variable {{}} in the description of {path}"
+    refuse_unknown(names or (), known, missing)
     wanted = [
         (k, v)
         for k, v in enumerate(description.variables)

@@ -35,23 +35,29 @@ class _Stopwatch:
         self._ears: list[Callable[[], object]] = []
 
     def spent(self) -> float:
+        """Return how many seconds this process has spent on compiling and loading."""
         with self._lock:
             running = time.monotonic() - self._since if self._depth else 0.0
             return self._spent + running
 
-    # Kernels call each other, so that compiling one begins inside another; threads
-    # wait for each other's.
-    def begin(self) -> None:
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stop all clocks while the block runs.
+
+        Kernels call each other, so that compiling one begins inside another; threads
+        wait for each other's.
+        """
         with self._lock:
             if self._depth == 0:
                 self._since = time.monotonic()
             self._depth += 1
-
-    def end(self) -> None:
-        with self._lock:
-            self._depth -= 1
-            if self._depth == 0:
-                self._spent += time.monotonic() - self._since
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._spent += time.monotonic() - self._since
 
     def add_ear(self, hear: Callable[[], object]) -> None:
         with self._lock:
@@ -63,6 +69,7 @@ class _Stopwatch:
                 self._ears.remove(hear)
 
     def tell(self) -> None:
+        """Say that a kernel is not on disk and has to be compiled."""
         with self._lock:
             ears, self._ears = self._ears, []
         for hear in ears:
@@ -82,31 +89,14 @@ class _Stopwatch:
 
 
 _STOPWATCH = _Stopwatch()
+compiled = _STOPWATCH.spent
+stopped = _STOPWATCH.stopped
+tell_of_compiling = _STOPWATCH.tell
 
 
 def moment() -> float:
     """Return a time in seconds, to be compared with others; compiling stops it."""
     return time.monotonic() - _STOPWATCH.spent()
-
-
-def compiled() -> float:
-    """Return how many seconds this process has spent on compiling and loading."""
-    return _STOPWATCH.spent()
-
-
-@contextmanager
-def stopped() -> Iterator[None]:
-    """Stop all clocks while the block runs."""
-    _STOPWATCH.begin()
-    try:
-        yield
-    finally:
-        _STOPWATCH.end()
-
-
-def tell_of_compiling() -> None:
-    """Say that a kernel is not on disk and has to be compiled."""
-    _STOPWATCH.tell()
 
 
 class Clock:

@@ -40,7 +40,7 @@ from numba.core.caching import (
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
-from evosdc import clock
+from evosdc.compile import clock
 
 _THIS_MODULE = sys._getframe().f_code
 # What these provide is known by its name and their version.

@@ -12,24 +12,25 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError, TableError
 from evosdc.io.delimited import split_line
 from evosdc.io.encoding import read_text
+from evosdc.io.frames import refuse_unlabelled
 from evosdc.io.numbers import read_numbers
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.words import line_bytes, number_word, quoted
+from evosdc.io.text import line_bytes, number_word, quoted
+from evosdc.rules.status import StatusByHand
 from evosdc.table import Table
-from evosdc.table.build import cell_keys
 from evosdc.table.codes import tidy_code
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 
-# How many numbers may follow each letter.
-_NUMBERS = {
-    "S": (0,),
-    "U": (0, 2),
-    "P": (0,),
-    "M": (0,),
-    "ML": (0,),
-    "C": (1,),
-    "W": (1,),
-    "PL": (2,),
+# What each letter means here, and how many numbers may follow it.
+_ACTIONS = {
+    "S": ("S", (0,)),
+    "U": ("U", (0, 2)),
+    "P": ("P", (0,)),
+    "M": ("M", (0,)),
+    "ML": ("M", (0,)),
+    "C": ("C", (1,)),
+    "W": ("C", (1,)),
+    "PL": ("PL", (2,)),
 }
 
 
@@ -78,12 +79,7 @@ def write_hst(
     """
     import pyarrow as pa
 
-    if not table.dimensions:
-        raise InputError(
-            "the table has no labels",
-            expected="a table with dimensions for .hst",
-            hint="keep pattern.csv instead",
-        )
+    refuse_unlabelled(table, ".hst", "keep pattern.csv instead")
     cells = np.flatnonzero(table.status == SECONDARY)
     columns = [
         quoted(
@@ -146,29 +142,17 @@ def read_apriori_into(
     return changed.replace(origin=origin)
 
 
-class _Changes:
+class _Changes(StatusByHand):
     def __init__(self, table: Table, level_percent: float | None) -> None:
-        self.table, self.percent = table, level_percent
-        self.status = table.status.copy()
-        self.weight = table.weight.copy()
-        self.lpl, self.upl = table.lpl.copy(), table.upl.copy()
-        self.spl = table.spl.copy()
-        self.sizes = [len(d.hierarchy) for d in table.dimensions]
-        keys = cell_keys(self.sizes, table.codes)
-        self.cell_of = dict(zip(keys.tolist(), range(len(table)), strict=True))
-        self.node_of = [
-            d.hierarchy.node_of
-            # A blank code means the total in tau-Argus.
-            | {"": 0}
-            for d in table.dimensions
-        ]
+        super().__init__(table)
+        self.percent = level_percent
 
     def apply(self, entries: Sequence[Apriori]) -> Table:
         protected: set[int] = set()
         levels: list[tuple[int, Apriori]] = []
-        for entry in entries:
-            cell = self._cell(entry)
-            if cell is None:
+        cells = self._cells(entries).tolist()
+        for cell, entry in zip(cells, entries, strict=True):
+            if cell < 0:
                 continue
             if entry.action == "P":
                 protected.add(cell)
@@ -188,43 +172,39 @@ class _Changes:
                     expected="one or the other",
                     hint="remove the P line, or make the cell safe with S",
                 )
-            self.status[cell] = FIXED
+            self.give(cell, FIXED)
         self._refuse_bare()
-        return self.table.replace(
-            status=self.status,
-            weight=self.weight,
-            lpl=self.lpl,
-            upl=self.upl,
-            spl=self.spl,
-        )
+        return self.done()
 
-    def _cell(self, entry: Apriori) -> int | None:
+    def _cells(self, entries: Sequence[Apriori]) -> NDArray[np.int64]:
+        """Return the cell of each line, -1 for empty ones."""
         dims = self.table.dimensions
-        if len(entry.codes) != len(dims):
-            raise InputError(
-                f"line {entry.line}: {len(entry.codes)} codes",
-                expected=f"{len(dims)}: {', '.join(d.name for d in dims)}",
-                hint="check the separator and the number of codes",
-            )
-        nodes = np.empty((1, len(dims)), dtype=np.int64)
-        for k, code in enumerate(entry.codes):
-            if code not in self.node_of[k]:
+        nodes = np.empty((len(entries), len(dims)), dtype=np.int64)
+        for row, entry in enumerate(entries):
+            if len(entry.codes) != len(dims):
                 raise InputError(
-                    f"line {entry.line}: unknown code {code!r} of {dims[k].name!r}",
-                    expected="a code of the table, for instance "
-                    f"{dims[k].hierarchy.codes[-1]!r}",
-                    hint="correct the code, or remove the line",
+                    f"line {entry.line}: {len(entry.codes)} codes",
+                    expected=f"{len(dims)}: {', '.join(d.name for d in dims)}",
+                    hint="check the separator and the number of codes",
                 )
-            nodes[0, k] = self.node_of[k][code]
-        return self.cell_of.get(int(cell_keys(self.sizes, nodes)[0]))
+            for k, (d, code) in enumerate(zip(dims, entry.codes, strict=True)):
+                # A blank code means the total in tau-Argus.
+                nodes[row, k] = d.hierarchy.node_of.get(code or d.hierarchy.total, -1)
+                if nodes[row, k] < 0:
+                    raise InputError(
+                        f"line {entry.line}: unknown code {code!r} of {d.name!r}",
+                        expected="a code of the table, for instance "
+                        f"{d.hierarchy.codes[-1]!r}",
+                        hint="correct the code, or remove the line",
+                    )
+        return self.table.index.find(nodes)
 
     def _change(self, cell: int, entry: Apriori) -> None:
         zero = self.table.value[cell] == 0
         if entry.action == "C":
             self.weight[cell] = entry.numbers[0]
         elif entry.action == "S":
-            self.status[cell] = SAFE
-            self.lpl[cell] = self.upl[cell] = self.spl[cell] = 0.0
+            self.give(cell, SAFE)
         elif self.status[cell] == FIXED and not zero:
             raise TableError(
                 f"line {entry.line}: {self.table.label(cell)} is protected from "
@@ -233,7 +213,7 @@ class _Changes:
                 hint="make it safe (S) first, or remove the line",
             )
         elif entry.action == "U":
-            self.status[cell] = PRIMARY
+            self.give(cell, PRIMARY)
             if entry.numbers:
                 self.lpl[cell], self.upl[cell] = entry.numbers
         elif self.status[cell] == SAFE:  # M: a primary stays one, a zero stays fixed
@@ -273,13 +253,12 @@ def _entry(words: list[str], where: str, line: int) -> tuple[Apriori, list[str]]
     for count in (0, 1, 2):
         if len(words) <= count + 1:
             break
-        action = words[-1 - count].upper()
-        if action in _NUMBERS and count in _NUMBERS[action]:
+        action, counts = _ACTIONS.get(words[-1 - count].upper(), ("", ()))
+        if count in counts:
             numbers = words[len(words) - count :]
             if not all(any(c in "0123456789" for c in word) for word in numbers):
                 break
-            entry = Apriori(tuple(words[: -1 - count]), action, (), line)
-            return _canonical(entry), numbers
+            return Apriori(tuple(words[: -1 - count]), action, (), line), numbers
     raise _not_a_line(where)
 
 
@@ -314,7 +293,3 @@ def _not_a_line(where: str) -> InputError:
         "numbers of 0 or more",
         hint="check the separator and the letter",
     )
-
-
-def _canonical(entry: Apriori) -> Apriori:
-    return replace(entry, action={"ML": "M", "W": "C"}.get(entry.action, entry.action))

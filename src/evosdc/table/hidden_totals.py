@@ -1,17 +1,18 @@
-"""Dimensions without a tree: which code is their total, and is any a sub-total?"""
+"""Totals that nobody declared: which code is the total, and is any a sub-total?"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import NotAdditiveError, TableError
-from evosdc.table import TOTAL, Dimension, Hierarchy
-from evosdc.table.build import cell_keys, complete
+from evosdc.errors import InputError, NotAdditiveError, TableError
+from evosdc.table.build import complete
 from evosdc.table.codes import is_total_word, listed, may_be_total, tidy_code
+from evosdc.table.hierarchy import TOTAL, Dimension, Hierarchy
+from evosdc.table.index import cell_keys
 from evosdc.table.subtotals import (
     Rows,
     Sum,
@@ -29,6 +30,9 @@ _SURE, _SURE_ALONE = 3.0, 8.0
 _WORTH_A_NOTE = 3.0
 # The same for sub-totals that the total counts as parts.
 _IN_SPITE_OF_TOTALS = 20.0
+# And among records: few are sums of others, and sums of small numbers agree now and
+# then.
+_SURE_IN_RECORDS = 20.0
 
 Codes = NDArray[np.integer[Any]]
 
@@ -65,7 +69,7 @@ def choose_total(
     note = "column {!r}: {!r} is taken for the total{}"
     if words:
         return words[0], [note.format(column, words[0], "")]
-    rows = rows_of(names, k, codes, values, None, np.ones(len(codes), dtype=bool))
+    rows = _rows_of(names, k, codes, values, None, np.ones(len(codes), dtype=bool))
     for number, bits, entries in sums_of_all(rows):
         name = names[number]
         if may_be_total(name) or bits >= (_SURE if entries > 1 else _SURE_ALONE):
@@ -83,9 +87,9 @@ def name_total(
     """
     if tree.total in words:
         return tree, []
-    top = tree.children(0)
+    top = tree.parts[0]
     note = "column {!r}: {!r} is taken for the total"
-    if len(top) == 1 and tree.children(top[0]):
+    if len(top) == 1 and tree.parts[top[0]]:
         # A file that lists the total itself, with everything below.
         name = tree.codes[top[0]]
         if name in words or is_total_word(name):
@@ -99,7 +103,7 @@ def name_total(
     return tree, []
 
 
-def rows_of(
+def _rows_of(
     names: Sequence[str],
     k: int,
     codes: Codes,
@@ -176,13 +180,16 @@ def find_hidden_sums(
     for k, d in enumerate(dimensions):
         if d.name in skip:
             continue
-        for members in _families(d.hierarchy):
+        for node, parts in enumerate(d.hierarchy.parts):
+            if len(parts) < 2:
+                continue
+            members = [node, *parts]
             place = np.full(len(d.hierarchy), -1, dtype=np.int64)
             place[members] = np.arange(len(members))
             inside = place[full[:, k]] >= 0
             local = full[inside].astype(np.int64)
             local[:, k] = place[local[:, k]]
-            rows = rows_of(
+            rows = _rows_of(
                 [d.hierarchy.codes[m] for m in members],
                 k,
                 local,
@@ -195,14 +202,41 @@ def find_hidden_sums(
     return notes
 
 
-def _families(tree: Hierarchy) -> Iterator[list[int]]:
-    """Each node with two parts or more, and its parts."""
-    children: dict[int, list[int]] = {}
-    for node, parent in enumerate(tree.parents):
-        children.setdefault(parent, []).append(node)
-    for node, parts in children.items():
-        if node >= 0 and len(parts) > 1:
-            yield [node, *parts]
+def refuse_totals_in_records(
+    dimensions: Sequence[Dimension],
+    codes: NDArray[np.int32],
+    values: NDArray[np.float64],
+    names: Collection[str],
+) -> None:
+    """Refuse codes of flat dimensions whose cells are the sums of other codes' cells.
+
+    They are totals among the records: every total would count them twice, and what is
+    hidden of their parts would follow by subtraction.
+    """
+    for k, d in enumerate(dimensions):
+        if d.name not in names or len(d.hierarchy) < 4:
+            continue
+        local = codes.astype(np.int64)
+        local[:, k] -= 1
+        rows = _rows_of(
+            d.hierarchy.codes[1:],
+            k,
+            local,
+            values,
+            None,
+            np.ones(len(codes), dtype=bool),
+        )
+        for found in find_sums(rows):
+            if not found.sure or found.bits < _SURE_IN_RECORDS or len(found.parts) < 2:
+                continue
+            parts = [rows.names[p] for p in found.parts]
+            raise InputError(
+                f"the records of {d.name}={rows.names[found.code]!r} add up to those "
+                f"of {listed(parts, 8)} in every cell",
+                expected="records of the parts only: totals are computed",
+                hint="leave the records of totals out; if it is chance, say so: "
+                f"--flat {d.name} (flat=[{d.name!r}])",
+            )
 
 
 def _look(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:

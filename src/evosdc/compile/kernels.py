@@ -39,8 +39,8 @@ from numba.core.registry import CPUDispatcher
 from numba.core.types.misc import unliteral
 from numba.core.typing.templates import make_concrete_template
 
-from evosdc import clock, small_jobs
-from evosdc.kernel_cache import KernelCache, OutOfDateError, described
+from evosdc.compile import clock, small_jobs
+from evosdc.compile.cache import KernelCache, OutOfDateError, described
 
 _THIS_MODULE = sys._getframe().f_code
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -10,21 +10,23 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import InputError, TableError
+from evosdc.errors import InputError, TableError, refuse_unknown
+from evosdc.io.argus.hrc import write_hrc
+from evosdc.io.argus.rda import Description, rda_beside, read_rda
 from evosdc.io.delimited import line_finder, parse_rows, with_numbers, write_csv
 from evosdc.io.encoding import read_text
 from evosdc.io.frames import (
     HIDDEN_MARK,
     frame_of,
     published_frame,
-    table_from_frame,
+    refuse_unlabelled,
 )
-from evosdc.io.hrc import write_hrc
+from evosdc.io.from_frame import table_from_frame
 from evosdc.io.labelled import refuse_other_equations
 from evosdc.io.paths import PathLike, refuse_existing, refuse_side, write_text
-from evosdc.io.rda import Description, read_rda
-from evosdc.io.words import number_words
+from evosdc.io.text import number_words
 from evosdc.table import Hierarchy, Table
+from evosdc.table.status import FIXED, LEVELS, PRIMARY
 
 # The letters of an .rda that names none; M is what tau-Argus calls a secondary.
 _LETTERS = {"safe": "s", "unsafe": "u", "protect": "p"}
@@ -58,7 +60,7 @@ def read_tab(
         Variables without sub-totals beyond their hierarchy, even where some rows are
         sums of others.
     """
-    description = _description(path, rda)
+    description = read_rda(rda or rda_beside(path, "table"), of_table=True)
     frame = read_tab_frame(path, description)
     names = [v.name for v in description.with_role("code")]
     if not names:
@@ -150,33 +152,22 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
     """
     _refuse_unsayable(table)
     refuse_other_equations(table)
-    p = Path(path)
-    rda = p.with_suffix(".rda")
-    trees = _tree_files(p, table)
+    p, *sides = tab_files(path, table)
     refuse_existing(p, force)
-    for side in (rda, *trees.values()):
+    for side in sides:
         refuse_side(side, p, force)
     frame = frame_of(table)
-    names = [d.name for d in table.dimensions] + ["value"]
-    names += ["frequency"] * (table.frequency is not None)
-    frame = frame.select([*names, "weight", "lpl", "upl", "status"])
-    import pyarrow as pa
-
-    letters = np.where(table.status == "z", "p", table.status).astype(object)
-    frame = frame.set_column(
-        frame.column_names.index("status"), "status", pa.array(letters, pa.string())
-    )
-    for d in table.dimensions:
-        if d.name in trees:
-            write_hrc(trees[d.name], d.hierarchy, force=force)
-    write_text(rda, _rda_text(table, {k: v.name for k, v in trees.items()}), force)
-    write_csv(p, frame, separator=";", force=force, header=False)
-
-
-def published_tab_files(path: PathLike, table: Table) -> list[Path]:
-    """Name the files that `write_published_tab` writes, the table first."""
-    p = Path(path)
-    return [p, p.with_suffix(".rda"), *_tree_files(p, table).values()]
+    counted = ["frequency"] * (table.frequency is not None)
+    names = [*(d.name for d in table.dimensions), "value", *counted]
+    frame = frame.select([*names, "weight", *LEVELS[:2], "status"])
+    roles = [("frequency", "<FREQUENCY>")] * len(counted)
+    for name, role, numbers in (
+        ("cost", "COST", table.weight),
+        ("lpl", "LOWERPL", table.lpl),
+        ("upl", "UPPERPL", table.upl),
+    ):
+        roles.append((name, f"<NUMERIC> <{role}>{_decimals(numbers)}"))
+    _write(p, table, frame, table.status, roles, unsafe=PRIMARY, force=force)
 
 
 def write_published_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
@@ -186,28 +177,59 @@ def write_published_tab(path: PathLike, table: Table, *, force: bool = False) ->
     published, ``p`` published and fixed, ``x`` hidden, primaries and secondaries alike.
     There are no costs, levels and frequencies.
     """
+    refuse_names(table)
+    p, *sides = tab_files(path, table)
+    for output in (p, *sides):
+        refuse_existing(output, force)
+    letters = np.where(table.hidden, HIDDEN_MARK, table.status)
+    frame = published_frame(table)
+    _write(p, table, frame, letters, [], unsafe=HIDDEN_MARK, force=force, public=True)
+
+
+def tab_files(path: PathLike, table: Table) -> list[Path]:
+    """Name the files of a table: the table first, its ``.rda``, its hierarchies."""
+    p = Path(path)
+    return [p, p.with_suffix(".rda"), *_tree_files(p, table).values()]
+
+
+def _write(
+    path: Path,
+    table: Table,
+    frame: Any,
+    status: NDArray[np.str_],
+    roles: Sequence[tuple[str, str]],
+    *,
+    unsafe: str,
+    force: bool,
+    public: bool = False,
+) -> None:
+    """Write the columns of a table with the letters of tau-Argus, and their ``.rda``.
+
+    `roles` are the properties of the columns between the response and the status.
+    """
     import pyarrow as pa
 
-    refuse_names(table)
-    trees = _tree_files(Path(path), table)
-    for output in published_tab_files(path, table):
-        refuse_existing(output, force)
-    frame = published_frame(table)
-    letters = np.where(table.status == "z", "p", "s").astype(object)
-    letters[table.hidden] = HIDDEN_MARK
+    letters = np.where(status == FIXED, "p", status).astype(object)
     frame = frame.set_column(
         frame.column_names.index("status"), "status", pa.array(letters, pa.string())
     )
+    trees = _tree_files(path, table)
+    lines = ['<SEPARATOR> ";"', "<SAFE> s", f"<UNSAFE> {unsafe}", "<PROTECT> p"]
     for d in table.dimensions:
+        lines += [d.name, "  <RECODEABLE>", f'  <TOTCODE> "{d.hierarchy.total}"']
         if d.name in trees:
-            write_hrc(trees[d.name], d.hierarchy, force=force, public=True)
-    lines = ['<SEPARATOR> ";"', "<SAFE> s", f"<UNSAFE> {HIDDEN_MARK}", "<PROTECT> p"]
-    lines += _code_lines(table, {k: v.name for k, v in trees.items()})
-    lines += [_response_name(table), f"  <NUMERIC>{_decimals(table.value)}"]
-    lines += ["status", "  <STATUS>"]
+            lines += [
+                "  <HIERARCHICAL>",
+                f'  <HIERCODELIST> "{trees[d.name].name}"',
+                '  <HIERLEADSTRING> "@"',
+            ]
+            write_hrc(trees[d.name], d.hierarchy, force=force, public=public)
+    response = (_response_name(table), f"<NUMERIC>{_decimals(table.value)}")
+    for name, properties in (response, *roles, ("status", "<STATUS>")):
+        lines += [name, f"  {properties}"]
     text = "".join(line + "\n" for line in lines)
-    write_text(Path(path).with_suffix(".rda"), text, force, public=True)
-    write_csv(path, frame, separator=";", force=force, header=False, public=True)
+    write_text(path.with_suffix(".rda"), text, force, public=public)
+    write_csv(path, frame, separator=";", force=force, header=False, public=public)
 
 
 def _tree_files(path: Path, table: Table) -> dict[str, Path]:
@@ -219,40 +241,11 @@ def _tree_files(path: Path, table: Table) -> dict[str, Path]:
     }
 
 
-def _rda_text(table: Table, trees: Mapping[str, str]) -> str:
-    lines = ['<SEPARATOR> ";"', "<SAFE> s", "<UNSAFE> u", "<PROTECT> p"]
-    lines += _code_lines(table, trees)
-    lines += [_response_name(table), f"  <NUMERIC>{_decimals(table.value)}"]
-    if table.frequency is not None:
-        lines += ["frequency", "  <FREQUENCY>"]
-    for name, role, numbers in (
-        ("cost", "COST", table.weight),
-        ("lpl", "LOWERPL", table.lpl),
-        ("upl", "UPPERPL", table.upl),
-    ):
-        lines += [name, f"  <NUMERIC> <{role}>{_decimals(numbers)}"]
-    lines += ["status", "  <STATUS>"]
-    return "".join(line + "\n" for line in lines)
-
-
 def _decimals(numbers: NDArray[np.float64]) -> str:
     """Say that numbers have decimals, so that no reader takes 1.234 for 1234."""
     shown = number_words(numbers[np.isfinite(numbers)]).to_pylist()
     digits = [len(word.partition(".")[2]) for word in shown if "e" not in word]
     return f"\n  <DECIMALS> {max(digits)}" if any(digits) else ""
-
-
-def _code_lines(table: Table, trees: Mapping[str, str]) -> list[str]:
-    lines: list[str] = []
-    for d in table.dimensions:
-        lines += [d.name, "  <RECODEABLE>", f'  <TOTCODE> "{d.hierarchy.total}"']
-        if d.name in trees:
-            lines += [
-                "  <HIERARCHICAL>",
-                f'  <HIERCODELIST> "{trees[d.name]}"',
-                '  <HIERLEADSTRING> "@"',
-            ]
-    return lines
 
 
 def _response_name(table: Table) -> str:
@@ -265,12 +258,7 @@ def _response_name(table: Table) -> str:
 
 def refuse_names(table: Table) -> None:
     """Refuse a table whose dimensions an ``.rda`` cannot name."""
-    if not table.dimensions:
-        raise InputError(
-            "the table has no labels",
-            expected="a table with dimensions for .tab",
-            hint="write it as .jj",
-        )
+    refuse_unlabelled(table, ".tab")
     for d in table.dimensions:
         if any(c.isspace() or c in '<>"' for c in d.name):
             raise InputError(
@@ -295,30 +283,12 @@ def _refuse_unsayable(table: Table) -> None:
         )
 
 
-def _description(path: PathLike, rda: PathLike | None) -> Description:
-    if rda is not None:
-        return read_rda(rda, of_table=True)
-    p = Path(path)
-    for suffix in (".rda", ".RDA", ".Rda"):
-        if p.with_suffix(suffix).exists():
-            return read_rda(p.with_suffix(suffix), of_table=True)
-    raise InputError(
-        f"there is no {p.with_suffix('.rda')} beside {p.name}",
-        expected="the description of the table",
-        hint="put the .rda file beside the .tab, under the same name",
-    )
-
-
 def _response(description: Description, value: str | None) -> str:
     responses = [v.name for v in description.with_role("response") if not v.is_code]
     responses = responses or [v.name for v in description.with_role("frequency")]
-    if value is not None and value not in responses:
-        raise InputError(
-            f"there is no response {value!r}",
-            expected=f"one of {', '.join(responses)}",
-            hint="check the spelling",
-        )
-    if value is None and len(responses) != 1:
+    if value is not None:
+        refuse_unknown([value], responses, "there is no response {}")
+    elif len(responses) != 1:
         raise InputError(
             f"the table has {len(responses)} responses",
             expected="one, or the name of one",

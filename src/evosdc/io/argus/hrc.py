@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evosdc.errors import HierarchyError, InputError
+from evosdc.io.columns import read_columns
 from evosdc.io.encoding import read_text
 from evosdc.io.paths import PathLike, write_text
 from evosdc.io.suffixes import HRC, format_to_read
-from evosdc.io.tabular import read_columns
 from evosdc.table import TOTAL, Hierarchy
 from evosdc.table.codes import tidy_code
 
@@ -102,11 +102,11 @@ def write_hrc(
 ) -> None:
     """Write a ``.hrc`` file, the total left out; `public` as in `write_csv`."""
     lines: list[str] = []
-    stack = [(node, 0) for node in reversed(hierarchy.children(0))]
+    stack = [(node, 0) for node in reversed(hierarchy.parts[0])]
     while stack:
         node, depth = stack.pop()
         lines.append(lead * depth + hierarchy.codes[node])
-        stack += [(child, depth + 1) for child in reversed(hierarchy.children(node))]
+        stack += [(child, depth + 1) for child in reversed(hierarchy.parts[node])]
     write_text(path, "".join(line + "\n" for line in lines), force, public=public)
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from evosdc.errors import InputError
-from evosdc.io.encoding import read_text
-from evosdc.io.hrc import hierarchy_from_levels, read_hrc
-from evosdc.io.paths import PathLike
+from evosdc.errors import InputError, refuse_unknown
+from evosdc.io.argus.hrc import hierarchy_from_levels, read_hrc
+from evosdc.io.encoding import line_error, read_text
+from evosdc.io.paths import PathLike, file_named
+from evosdc.io.suffixes import description_beside, unpacked_name
 from evosdc.table import TOTAL, Hierarchy
 
 # What a variable is for; a variable of microdata can be code and response at once.
@@ -34,6 +35,13 @@ ROLES = {
 NUMERIC = frozenset(
     ("response", "shadow", "cost", "lpl", "upl", "frequency", "maxscore", "weight")
 )
+# Properties with one word, and the attribute of a variable that holds it.
+_WORDS = {
+    "TOTCODE": "total",
+    "CODELIST": "codelist",
+    "HIERCODELIST": "hierarchy_file",
+    "HIERLEADSTRING": "lead",
+}
 _WORD = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
 
 
@@ -143,13 +151,9 @@ class Description:
         `codes` are those in the data; they matter where the digits make the tree.
         `total` is the code of its root, where it is not that of the file.
         """
-        variable = next((v for v in self.variables if v.name == name), None)
-        if variable is None:
-            raise InputError(
-                f"there is no variable {name!r}",
-                expected=f"one of {', '.join(v.name for v in self.variables)}",
-                hint="check the spelling",
-            )
+        known = {v.name: v for v in self.variables}
+        refuse_unknown([name], known, "there is no variable {}")
+        variable = known[name]
         root = variable.total if total is None else total
         if variable.levels:
             return hierarchy_from_levels(codes, variable.levels, total=root)
@@ -157,8 +161,10 @@ class Description:
             return None
         # Windows paths and folders of another machine: the file is looked for here too.
         named = Path(variable.hierarchy_file.replace("\\", "/"))
-        path = named if named.is_file() else _beside(self.folder, named.name)
-        return read_hrc(path, lead=variable.lead, total=root)
+        if not named.is_file():
+            here = file_named(self.folder, named.name)
+            named = self.folder / named.name if here is None else here
+        return read_hrc(named, lead=variable.lead, total=root)
 
 
 def read_rda(path: PathLike, *, of_table: bool = False) -> Description:
@@ -176,12 +182,17 @@ def read_rda(path: PathLike, *, of_table: bool = False) -> Description:
     return reader.description()
 
 
-def _beside(folder: Path, name: str) -> Path:
-    """A file in a folder whatever the case of its name (Windows does not care)."""
-    for candidate in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if candidate.name.lower() == name.lower():
-            return candidate
-    return folder / name
+def rda_beside(path: PathLike, content: str) -> Path:
+    """Return the ``.rda`` of a file, whatever the case of its name, or raise."""
+    found = description_beside(path)
+    if found is None:
+        wanted = Path(unpacked_name(path)).with_suffix(".rda")
+        raise InputError(
+            f"there is no {wanted} beside {Path(path).name}",
+            expected=f"the description of the {content}",
+            hint="put the .rda file beside it, under the same name",
+        )
+    return found
 
 
 class _Reader:
@@ -223,11 +234,7 @@ class _Reader:
             self._property(tag, values)
 
     def _fail(self, what: str, expected: str, hint: str = "") -> NoReturn:
-        raise InputError(
-            f"{self.path}, line {self.number}: {what}",
-            expected=expected,
-            hint=hint or f"correct line {self.number}",
-        )
+        raise line_error(self.path, self.number, what, expected=expected, hint=hint)
 
     def _heading(self, tag: str, values: list[str]) -> None:
         if len(values) != 1:
@@ -245,34 +252,23 @@ class _Reader:
         name, rest = words[0], words[1:]
         if any(v.name == name for v in self.variables):
             self._fail(f"variable {name!r} stands twice", "each variable once")
-        if self.of_table:
-            self.variables.append(DescribedVariable(name, missing=_stripped(rest)))
-            return
-        if self.separator is not None:
-            if not rest or not rest[0].isdecimal():
-                self._fail(
-                    f"variable {name!r} has no length", "Name length [missing ...]"
-                )
-            width = int(rest[0])
-            self.variables.append(
-                DescribedVariable(name, 0, width, _stripped(rest[1:]))
-            )
-            return
-        if len(rest) < 2 or not (rest[0].isdecimal() and rest[1].isdecimal()):
+        # Where it begins, in fixed format, and how long it is; tables say neither.
+        places = 0 if self.of_table else 2 if self.separator is None else 1
+        if len(rest) < places or not all(word.isdecimal() for word in rest[:places]):
+            fixed = places == 2
             self._fail(
-                f"variable {name!r} has no start and length",
-                "Name start length [missing ...]",
-                "a free-format file begins with <SEPARATOR>",
+                f"variable {name!r} has no {'start and ' * fixed}length",
+                f"Name {'start ' * fixed}length [missing ...]",
+                "a free-format file begins with <SEPARATOR>" * fixed,
             )
-        start, width = int(rest[0]), int(rest[1])
-        if start < 1 or width < 1:
+        start, width = (0, 0, *map(int, rest[:places]))[-2:]
+        if places == 2 and (start < 1 or width < 1):
             self._fail(
                 f"variable {name!r} starts at {start} and is {width} long",
                 "a start of 1 or more and a length of 1 or more",
             )
-        self.variables.append(
-            DescribedVariable(name, start, width, _stripped(rest[2:]))
-        )
+        missing = _stripped(rest[places:])
+        self.variables.append(DescribedVariable(name, start, width, missing))
 
     def _property(self, tag: str, values: list[str]) -> None:
         variable = self.variables[-1]
@@ -286,16 +282,10 @@ class _Reader:
                 changes["requests"] = _stripped(values)
         elif tag in ("RECODEABLE", "RECODABLE"):
             changes["roles"] = variable.roles | {"code"}
-        elif tag in ("TOTCODE", "CODELIST", "HIERCODELIST", "HIERLEADSTRING"):
-            names = {
-                "TOTCODE": "total",
-                "CODELIST": "codelist",
-                "HIERCODELIST": "hierarchy_file",
-                "HIERLEADSTRING": "lead",
-            }
+        elif tag in _WORDS:
             if len(values) != 1:
                 self._fail(f"<{tag}> with {len(values)} values", "one value")
-            changes[names[tag]] = values[0].strip()
+            changes[_WORDS[tag]] = values[0].strip()
         elif tag in ("HIERLEVELS", "DISTANCE", "DECIMALS"):
             if not values or not all(v.isdecimal() for v in values):
                 self._fail(f"<{tag}> without whole numbers", f"<{tag}> and numbers")

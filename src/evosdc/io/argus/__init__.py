@@ -1,0 +1,1 @@
+"""Files of tau-Argus: JJ, tables, records, hierarchies, a-priori files."""

@@ -1,0 +1,284 @@
+"""Further formats of a result: layouts of publications, files for other programs.
+
+What may leave the office is written from a copy of the table in which hidden values,
+contributors, weights, bounds, levels and the difference between primaries and
+secondaries are gone, so that no format can show one. A JJ file holds all of these, an
+a-priori file says which hidden cells are secondary; neither has a form that could be
+published: they go to the confidential files.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evosdc.errors import InputError
+from evosdc.io.argus.hst import write_hst
+from evosdc.io.argus.tab import refuse_names, tab_files, write_published_tab
+from evosdc.io.columns import write_parquet
+from evosdc.io.delimited import write_csv
+from evosdc.io.frames import HIDDEN_MARK, frame_of, published_frame, refuse_unlabelled
+from evosdc.io.paths import PathLike, write_text
+from evosdc.io.text import number_words
+from evosdc.table import Table, linked_parts
+from evosdc.table.parts import as_published
+from evosdc.table.status import FIXED, PRIMARY, SECONDARY
+
+EMPTY_MARK = "-"
+SBS_REASONS = ("A", "B", "C", "F")
+
+
+def write_grid(path: PathLike, table: Table, *, force: bool = False) -> None:
+    """Write a two-dimensional table as rows and columns: ``x`` hidden, ``-`` empty."""
+    if len(table.dimensions) != 2:
+        raise InputError(
+            f"a table of {len(table.dimensions)} dimensions has no grid",
+            expected="two dimensions",
+            hint="write a pivot file instead",
+        )
+    rows, columns = (d.hierarchy for d in table.dimensions)
+    grid = np.full((len(rows), len(columns)), EMPTY_MARK, dtype=object)
+    grid[table.codes[:, 0], table.codes[:, 1]] = _published_words(table)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    corner = f"{table.dimensions[0].name}/{table.dimensions[1].name}"
+    writer.writerow([corner, *columns.codes])
+    for code, words in zip(rows.codes, grid, strict=True):
+        writer.writerow([code, *words])
+    write_text(path, out.getvalue(), force, public=True)
+
+
+def write_pivot(
+    path: PathLike, table: Table, *, status: bool = False, force: bool = False
+) -> None:
+    """Write one row per cell: codes, value (``x`` hidden, ``-`` empty), perhaps status.
+
+    The status tells primaries from secondaries: leave it out of what is published.
+    """
+    frame = _labels(table)
+    frame = frame.append_column(table.name, [_published_words(table).tolist()])
+    if status:
+        frame = frame.append_column("Status", [table.status.tolist()])
+    write_csv(path, frame, force=force, public=not status)
+
+
+def write_sbs(
+    path: PathLike,
+    table: Table,
+    *,
+    confidential: bool = False,
+    reasons: ArrayLike | None = None,
+    force: bool = False,
+) -> None:
+    """Write the format of Structural Business Statistics.
+
+    One row per cell without header: codes, value, frequency, flag.
+
+    As it may be published, values of hidden cells are blank, all hidden cells have the
+    flag ``D``, which in the format means hidden to protect others, all others ``V``,
+    and the frequency is blank throughout: with the numbers of contributors of
+    published cells and totals those of hidden cells could be worked out.
+
+    Parameters
+    ----------
+    confidential
+        Write what tau-Argus writes: values and frequencies of all cells, to be sent to
+        those who may see them, and never published. Flags are ``V`` safe or protected
+        from suppression; ``A`` primary by too few contributors; ``B`` primary by
+        dominance of one contributor, and every primary by request, zero or hand; ``C``
+        primary by dominance of two or more; ``F`` primary by the p % or (p,q) rule;
+        ``D`` secondary; ``-`` empty (no contributors).
+    reasons
+        With `confidential`: a letter of A, B, C or F for each cell; only those of
+        primaries are looked at. B for all where None: a table does not know which rule
+        made a cell sensitive.
+    """
+    import pyarrow as pa
+
+    words = _number_words(table)
+    flags = np.where(table.hidden, "D", "V")
+    frequency = None
+    if confidential:
+        frequency, flags, empty = _whole_flags(table, reasons)
+        words[empty] = EMPTY_MARK
+    elif reasons is not None:
+        raise InputError(
+            "reasons say which hidden cells are sensitive",
+            expected="no reasons in a file that may be published",
+            hint="leave them out, or write the confidential file: confidential=True",
+        )
+    else:
+        words[table.hidden] = None
+    frame = _labels(table)
+    for name, column in (
+        ("value", pa.array(words, pa.string())),
+        ("frequency", pa.nulls(len(table)) if frequency is None else frequency),
+        ("flag", flags.tolist()),
+    ):
+        frame = frame.append_column(name, [column])
+    write_csv(path, frame, header=False, force=force, public=not confidential)
+
+
+def _whole_flags(
+    table: Table, reasons: ArrayLike | None
+) -> tuple[NDArray[np.int64], NDArray[np.str_], NDArray[np.bool_]]:
+    """Return the frequency and the flag of each cell, and which cells are empty."""
+    if table.frequency is None:
+        raise InputError(
+            "the table has no frequencies",
+            expected="the number of contributors of each cell for SBS files",
+            hint="tabulate with counts, or add a column 'frequency'",
+        )
+    primary = table.status == PRIMARY
+    given = np.full(len(table), "B") if reasons is None else np.asarray(reasons, str)
+    if given.shape != primary.shape or not np.isin(given[primary], SBS_REASONS).all():
+        raise InputError(
+            "the reasons are not a letter of A, B, C or F for each cell",
+            expected=f"{len(table)} letters",
+            hint="give A for frequency, C for dominance, F for p % and (p,q), else B",
+        )
+    empty = (table.frequency == 0) & (table.status == FIXED)
+    flags = np.where(primary, given, "V")
+    flags[table.status == SECONDARY] = "D"
+    flags[empty] = EMPTY_MARK
+    return table.frequency, flags, empty
+
+
+def _labels(table: Table) -> Any:
+    refuse_unlabelled(table, "this layout")
+    return frame_of(table).select([d.name for d in table.dimensions])
+
+
+def _number_words(table: Table) -> NDArray[Any]:
+    return np.array(number_words(table.value).to_pylist(), dtype=object)
+
+
+def _published_words(table: Table) -> NDArray[Any]:
+    words = _number_words(table)
+    if table.frequency is not None:
+        words[(table.frequency == 0) & (table.status == FIXED)] = EMPTY_MARK
+    words[table.hidden] = HIDDEN_MARK
+    return words
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout of publications: who writes it, and what comes after the stem."""
+
+    write: Callable[[Path, Table], None]
+    ending: str
+
+
+def _write_parquet(path: Path, table: Table) -> None:
+    write_parquet(path, published_frame(table), public=True)
+
+
+# What is here can be written: no layout without its writer.
+LAYOUTS = {
+    "pivot": Layout(write_pivot, "-pivot.csv"),
+    "grid": Layout(write_grid, "-grid.csv"),
+    "sbs": Layout(write_sbs, "-sbs.csv"),
+    "tab": Layout(write_published_tab, ".tab"),
+    "parquet": Layout(_write_parquet, ".parquet"),
+}
+FORMATS = (*LAYOUTS, "jj", "hst")
+JJ_NAME = "table.jj"
+HST_NAME = "next-year.hst"
+# What hiding a secondary of this year costs next year: cheap, not forced.
+_AGAIN = 1.0
+_WITHOUT_LABELS = ("parquet", "jj")
+
+
+def read_also(also: str | Sequence[str]) -> tuple[str, ...]:
+    """Read ``"pivot,grid"`` or a list of such words; each format once."""
+    texts = [also] if isinstance(also, str) else list(also)
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            "a format that is no text",
+            expected=f"some of {', '.join(FORMATS)}",
+            hint="give also='pivot,grid'",
+        )
+    words = [w.strip().lower() for text in texts for w in text.split(",") if w.strip()]
+    for word in words:
+        if word not in FORMATS:
+            raise InputError(
+                f"there is no format {word!r}",
+                expected=f"some of {', '.join(FORMATS)}",
+                hint="published.csv is always written; see docs/reference/formats.md",
+            )
+    return tuple(dict.fromkeys(words))
+
+
+def check_also(also: str | Sequence[str], table: Table) -> tuple[str, ...]:
+    """Refuse formats that a table cannot be written in, before the work begins."""
+    formats = read_also(also)
+    for word in formats:
+        if not table.dimensions and word not in _WITHOUT_LABELS:
+            raise InputError(
+                f"a table without labels has no {word}",
+                expected=f"a table with dimensions, or {' or '.join(_WITHOUT_LABELS)}",
+                hint="give the labelled table",
+            )
+    if "grid" in formats:
+        for part in linked_parts(table):
+            if len(part.dimensions) != 2:
+                raise InputError(
+                    f"a table of {len(part.dimensions)} dimensions has no grid",
+                    expected="two dimensions",
+                    hint="ask for a pivot instead",
+                )
+    if "tab" in formats:
+        refuse_names(table)
+    return formats
+
+
+def also_files(folder: Path, table: Table, formats: Sequence[str]) -> list[Path]:
+    """Name the files that `write_also` writes."""
+    found: list[Path] = []
+    for stem, part in _parts(table):
+        for word in formats:
+            if word == "tab":
+                found += tab_files(folder / f"{stem}.tab", part)
+            elif word in LAYOUTS:
+                found.append(folder / f"{stem}{LAYOUTS[word].ending}")
+    return found
+
+
+def write_also(folder: Path, table: Table, formats: Sequence[str]) -> None:
+    """Write the layouts of a table that may be published."""
+    for stem, part in _parts(table):
+        for word in formats:
+            layout = LAYOUTS.get(word)
+            if layout is not None:
+                layout.write(folder / f"{stem}{layout.ending}", part)
+
+
+def write_also_hst(folder: Path, table: Table) -> None:
+    """Write the secondaries as an a-priori file, to hide them again next year."""
+    write_hst(folder / HST_NAME, table, cost=_AGAIN)
+
+
+def file_words(names: Sequence[str]) -> str:
+    """Names of dimensions in the name of a file, on any system."""
+    return "-".join(re.sub(r"[^\w.]+", "_", name) for name in names)
+
+
+def _parts(table: Table) -> list[tuple[str, Table]]:
+    """The table, or each of several linked ones, with the beginning of its names."""
+    # Cells that no table shows are no part of a publication, not even as hidden ones.
+    table = table.visible()
+    parts = linked_parts(table)
+    if len(parts) == 1:
+        return [("published", as_published(table))]
+    return [
+        (f"published-{number}-{file_words(part.names)}", as_published(table, part))
+        for number, part in enumerate(parts, 1)
+    ]
