@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from evosdc.api.sources import as_table
+from evosdc.attack.asked import Asked
 from evosdc.attack.proof import ProofReport, check_proof, read_proof
 from evosdc.io import table_from_frame
 from evosdc.io.archive import read_arrays
 from evosdc.io.cells import read_published
 from evosdc.options import checked
 from evosdc.results.folder import CERTIFICATE, CONFIDENTIAL
+from evosdc.table import Coalition
+from evosdc.table.attackers import PUBLIC
 
 
 @checked(
@@ -23,6 +27,10 @@ def verify(
     certificate: str | os.PathLike[str],
     *,
     published: Any = None,
+    attackers: str = PUBLIC,
+    coalitions: Sequence[Coalition] = (),
+    strict: bool = False,
+    secondaries: bool = False,
     **reading: Any,
 ) -> ProofReport:
     """Check a certificate against its table, by adding numbers up.
@@ -39,6 +47,9 @@ def verify(
         The ``certificate.npz`` of a result, or the folder of the result.
     published
         The publication, a file or a frame: it must hide what was proved.
+    attackers, coalitions, strict, secondaries
+        What the certificate must have been judged for at least, as in `Attacker`; one
+        that was judged for less does not hold. Else it is what the certificate says.
     reading
         How to read a frame or a file, as in `protect`.
 
@@ -66,7 +77,13 @@ def verify(
     path = Path(certificate)
     if path.is_dir():
         path = path / CONFIDENTIAL / CERTIFICATE
+    asked = Asked(
+        attackers=attackers,
+        coalitions=coalitions,
+        strict=strict,
+        secondaries=secondaries,
+    )
     proof = read_proof(read_arrays(path))
     cells = as_table(table, **reading)
     hidden = None if published is None else read_published(published, cells)
-    return check_proof(cells, proof, published=hidden)
+    return check_proof(cells, proof, published=hidden, asked=asked)

@@ -62,12 +62,10 @@ def verify(
 
     Example: evosdc verify table.csv protected/confidential/certificate.npz
     """
-    from evosdc.attack.asked import Asked
-    from evosdc.attack.proof import check_proof, read_proof
+    from evosdc import api
     from evosdc.errors import InputError
-    from evosdc.io.archive import read_arrays
-    from evosdc.io.cells import read_coalitions, read_published
-    from evosdc.io.files import read_tables
+    from evosdc.io import read_apriori_into, read_tables
+    from evosdc.io.cells import read_coalitions
     from evosdc.results import TABLE_QUESTIONS
 
     if len(files) < 2:
@@ -77,24 +75,22 @@ def verify(
             hint="evosdc verify table.csv protected/confidential/certificate.npz",
         )
     *tables, certificate = files
-    asked = Asked(
+    reading = shared.reading_options(
+        hierarchy, total, missing, value, level_percent, flat
+    )
+    cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
+    if apriori is not None:
+        cells = read_apriori_into(cells, apriori, level_percent=level_percent)
+    report = api.verify(
+        cells,
+        certificate,
+        published=published,
         attackers=attackers,
         coalitions=() if coalition is None else read_coalitions(coalition),
         strict=strict,
         secondaries=secondaries,
     )
-    reading = shared.reading_options(
-        hierarchy, total, missing, value, level_percent, flat
-    )
-    proof = read_proof(read_arrays(certificate))
-    cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
-    if apriori is not None:
-        from evosdc.io.argus.hst import read_apriori_into
-
-        cells = read_apriori_into(cells, apriori, level_percent=level_percent)
-    hidden = None if published is None else read_published(published, cells)
-    report = check_proof(cells, proof, published=hidden, asked=asked)
-    check = report.check
+    proof, check = report.proof, report.check
     judged = 0 if check is None else check.judged
     insiders = None if check is None else check.insiders
     if as_json:
