@@ -217,6 +217,26 @@ def test_the_certificate_of_a_folder_is_verified(
     assert not evosdc.verify(other, tmp_path / "out").holds
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"attackers": "pairs"},
+        {"coalitions": [evosdc.Coalition("A", ("region=N", "region=S"))]},
+        {"strict": True},
+        {"secondaries": True},
+    ],
+    ids=lambda asked: next(iter(asked)),
+)
+def test_a_certificate_that_was_judged_for_less_does_not_hold(
+    results: dict[str, Any], asked: dict[str, Any], tmp_path: Path
+) -> None:
+    results["protection"].write(tmp_path / "out")
+    report = evosdc.verify(CELLS, tmp_path / "out", **asked)
+    assert not report.holds
+    (fault,) = report.faults
+    assert "was not judged for" in fault
+
+
 def test_a_folder_that_was_changed_is_refused(
     results: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -42,7 +42,7 @@ def link(
     >>> by_region = {"region": ["N", "S"], "value": [30, 70]}
     >>> by_size = {"size": ["a", "b", "c"], "value": [20, 35, 45]}
     >>> linked = evosdc.link([by_region, by_size])
-    >>> len(linked.table), [len(cells) for cells in linked.places]
+    >>> len(linked.table), [len(cells) for cells in linked.cell_numbers]
     (6, [3, 4])
     """
     parts = [as_table(table, **reading) for table in tables]
