@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from evosdc.api.sources import as_table
 from evosdc.attack.asked import Asked
-from evosdc.attack.proof import ProofReport, check_proof, read_proof
+from evosdc.attack.proof import ProofReport
 from evosdc.io import table_from_frame
-from evosdc.io.archive import read_arrays
-from evosdc.io.cells import read_published
 from evosdc.options import checked
-from evosdc.results.folder import CERTIFICATE, CONFIDENTIAL
+from evosdc.results.verified import verified
 from evosdc.table import Coalition
 from evosdc.table.attackers import PUBLIC
 
@@ -74,16 +71,11 @@ def verify(
     >>> report.holds, report.word
     (True, 'SAFE')
     """
-    path = Path(certificate)
-    if path.is_dir():
-        path = path / CONFIDENTIAL / CERTIFICATE
     asked = Asked(
         attackers=attackers,
         coalitions=coalitions,
         strict=strict,
         secondaries=secondaries,
     )
-    proof = read_proof(read_arrays(path))
     cells = as_table(table, **reading)
-    hidden = None if published is None else read_published(published, cells)
-    return check_proof(cells, proof, published=hidden, asked=asked)
+    return verified(cells, certificate, published=published, asked=asked)

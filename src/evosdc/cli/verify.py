@@ -62,11 +62,12 @@ def verify(
 
     Example: evosdc verify table.csv protected/confidential/certificate.npz
     """
-    from evosdc import api
+    from evosdc.attack.asked import Asked
     from evosdc.errors import InputError
     from evosdc.io import read_apriori_into, read_tables
     from evosdc.io.cells import read_coalitions
     from evosdc.results import TABLE_QUESTIONS
+    from evosdc.results.verified import verified
 
     if len(files) < 2:
         raise InputError(
@@ -81,15 +82,13 @@ def verify(
     cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
-    report = api.verify(
-        cells,
-        certificate,
-        published=published,
+    asked = Asked(
         attackers=attackers,
         coalitions=() if coalition is None else read_coalitions(coalition),
         strict=strict,
         secondaries=secondaries,
     )
+    report = verified(cells, certificate, published=published, asked=asked)
     proof, check = report.proof, report.check
     judged = 0 if check is None else check.judged
     insiders = None if check is None else check.insiders

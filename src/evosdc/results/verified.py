@@ -1,0 +1,32 @@
+"""A certificate file against its table, for the library and the command line.
+
+Neither a searcher nor a solver is loaded: what checks a proof is small enough to read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from evosdc.attack.asked import Asked
+from evosdc.attack.proof import ProofReport, check_proof, read_proof
+from evosdc.io.archive import read_arrays
+from evosdc.io.cells import read_published
+from evosdc.io.paths import PathLike
+from evosdc.results.folder import CERTIFICATE, CONFIDENTIAL
+from evosdc.table import Table
+
+
+def verified(
+    table: Table, certificate: PathLike, *, published: Any, asked: Asked
+) -> ProofReport:
+    """Check a certificate file, or that of a folder, against a table.
+
+    `published` is the file or frame of a publication, None for none.
+    """
+    path = Path(certificate)
+    if path.is_dir():
+        path = path / CONFIDENTIAL / CERTIFICATE
+    proof = read_proof(read_arrays(path))
+    hidden = None if published is None else read_published(published, table)
+    return check_proof(table, proof, published=hidden, asked=asked)
