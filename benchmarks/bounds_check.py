@@ -2,7 +2,7 @@
 
     python benchmarks/bounds_check.py --tables 10000 --seed 0 -o results
 
-For each table: the node, row, cut and equation bounds, `evosdc.bounds`, and what
+For each table: the node, row, cut and equation bounds, `evosdc.lower_bound`, and what
 `optimal`, `hybrid` and `auto` report after a few evaluations, with parts of the
 flagship switched off by turns, contracted or not, must not be above the cost of any
 safe pattern that they or a quick method find. With at most 14 free cells all patterns
@@ -140,7 +140,8 @@ def _write_page(path: Path, rows: Sequence[Row], enumerate_to: int) -> None:
         "# Bounds held against patterns",
         "",
         "Random tables of all kinds. The node, row, cut and equation bounds, "
-        "`evosdc.bounds`, and the bounds that `optimal`, `hybrid` and `auto` report "
+        "`evosdc.lower_bound`, and the bounds that `optimal`, `hybrid` and `auto` "
+        "report "
         "after 15 evaluations (contracted or not; bridgeless rows, planes, programmes "
         "and tree switched off by turns) are held against the cost of every safe "
         "pattern that any method finds. On tables "

@@ -158,10 +158,10 @@ def _run(part: str, hear: Any) -> None:
             data.records,
             ["region", "activity"],
             "turnover",
-            hierarchies=data.hierarchies,
             rules=["p:10", "freq:3"],
+            read=evosdc.Read(hierarchies=data.hierarchies),
         )
-        evosdc.protect(table, time_limit=20, on_progress=hear)
+        evosdc.protect(table, time_limit=20, run=evosdc.Run(on_progress=hear))
     elif part == "synthesise":
         import pyarrow as pa
 
@@ -188,7 +188,7 @@ def _run(part: str, hear: Any) -> None:
         level = np.where(rng.random(len(codes)) < 0.2, np.ceil(0.2 * value), 0.0)
         status = np.where(level > 0, "u", "s")
         table = build_table(sides, codes, value, status=status, lpl=level, upl=level)
-        evosdc.protect(table, time_limit=10, on_progress=hear)
+        evosdc.protect(table, time_limit=10, run=evosdc.Run(on_progress=hear))
 
 
 if __name__ == "__main__":

@@ -64,11 +64,13 @@ def tabulated(name: str, source: Any) -> Table:
         source,
         ["industry", "region", "size", "form"],
         "turnover",
-        hierarchies={
-            "industry": Hierarchy.from_levels(industry_codes()),
-            "region": Hierarchy.from_levels(region_codes()),
-        },
         rules=["p:10", "freq:3"],
+        read=evosdc.Read(
+            hierarchies={
+                "industry": Hierarchy.from_levels(industry_codes()),
+                "region": Hierarchy.from_levels(region_codes()),
+            }
+        ),
     ).table
     print(f"{name}: {time.perf_counter() - began:.1f} s", flush=True)
     return table

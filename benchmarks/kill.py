@@ -218,11 +218,9 @@ def child(path: str, checkpoint: str, log: Path, limit: float, *, resume: bool) 
     answer = evosdc.protect(
         path,
         time_limit=limit,
-        gap=0,
         workers=1,
-        checkpoint=checkpoint,
-        resume=resume,
-        on_progress=hear,
+        stop=evosdc.Stop(gap=0),
+        run=evosdc.Run(checkpoint=checkpoint, resume=resume, on_progress=hear),
     )
     text = f"{answer.verdict.word} {answer.cost}"
     Path(checkpoint).with_name("answer").write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ import time
 
 import evosdc
 from evosdc.instances import make
-from evosdc.instances.office import LARGE
+from evosdc.instances.published import LARGE
 
 
 def main(method: str, limit: float, lines: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""Protect a table of firms: tabulate, protect, audit, write.
+"""Protect a table of firms: tabulate, protect, audit, write, verify.
 
 Run: python examples/protect_firms.py
 """
@@ -14,8 +14,8 @@ tabulated = evosdc.tabulate(
     firms.records,
     by=["region", "activity"],
     value="turnover",
-    hierarchies=firms.hierarchies,
     rules=["p:15", "freq:3"],
+    read=evosdc.Read(hierarchies=firms.hierarchies),
 )
 print(tabulated)
 
@@ -31,5 +31,11 @@ assert audit.safe
 
 # The folders of the command line: what may leave the office, and what must not.
 with tempfile.TemporaryDirectory() as folder:
-    publish = result.write(Path(folder) / "protected", formats="grid,parquet")
+    protected = Path(folder) / "protected"
+    publish = result.write(protected, formats="grid,parquet")
     print(publish.name, sorted(path.name for path in publish.iterdir()))
+    # Whoever has the table can check the proof: no search, no solver.
+    proof = protected / "confidential" / "certificate.npz"
+    report = evosdc.verify(tabulated, proof, published=publish / "published.csv")
+    print(report.word)
+    assert report.holds

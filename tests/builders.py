@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from evosdc.attack.certificate import witness_arrays
 from evosdc.evolution.stopping import AnyOf, Progress, TimeLimit
 from evosdc.instances import make
+from evosdc.options.tables import KEYWORDS, VERBS
 from evosdc.results import Certificate, TableVerdict
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 from evosdc.synth.data.rules import RuleIndex, no_rules
@@ -50,6 +50,21 @@ def caller(
         return int(ended.value.code or 0), shown.out, shown.err
 
     return call
+
+
+def options_of(verb: str, **options: Any) -> dict[str, Any]:
+    """Put options into the objects that a verb takes them in, each by its field."""
+    takes, found = VERBS[verb], dict[str, Any]()
+    fields: dict[str, dict[str, Any]] = {}
+    for name, value in options.items():
+        homes = [
+            k for k, one in takes.items() if name in {o.name for o in one.options()}
+        ]
+        if homes and homes != [KEYWORDS]:
+            fields.setdefault(homes[0], {})[name] = value
+        else:
+            found[name] = value
+    return {k: takes[k].kind(**values) for k, values in fields.items()} | found
 
 
 def examples(most: int) -> settings:

@@ -17,8 +17,7 @@ from evosdc.compile import kernels, small_jobs
 from evosdc.errors import ProtectionFailed
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method, load_methods
 from evosdc.suppress.run.search import Search
 from evosdc.table import Table

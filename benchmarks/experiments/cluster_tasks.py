@@ -23,7 +23,7 @@ from evosdc.attack.model import AttackModel
 from evosdc.attack.spread import Case, Spread
 from evosdc.instances import make
 from evosdc.parallel import Workers
-from evosdc.suppress.methods import hitas, hitas_subtable
+from evosdc.suppress.methods import hitas
 from evosdc.suppress.methods.hybrid import HybridParameters
 from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
@@ -85,11 +85,15 @@ def hitas_row(cells: int, seconds: float, folder: Path) -> Row:
     path = scale_work.make_cube(cells, folder)
     trees = scale_work.cube_trees(cells)
     table = evosdc.tabulate(
-        path, list(trees), "turnover", hierarchies=trees, rules=scale_work.RULES
+        path,
+        list(trees),
+        "turnover",
+        rules=scale_work.RULES,
+        read=evosdc.Read(hierarchies=trees),
     ).table
     solved: list[tuple[float, Any]] = []
     sizes: list[int] = []
-    solve = hitas_subtable.solve_subtable
+    solve = hitas.solve_subtable
 
     def timed(whole: Any, task: Any, stop: Any = None) -> Any:
         start = time.process_time()
@@ -101,7 +105,11 @@ def hitas_row(cells: int, seconds: float, folder: Path) -> Row:
     begun = time.process_time()
     with patch.object(hitas, "solve_subtable", timed):
         evosdc.protect(
-            table, method="hitas", workers=1, attackers="public", time_limit=seconds
+            table,
+            method="hitas",
+            workers=1,
+            time_limit=seconds,
+            attackers=evosdc.Attackers(who="public"),
         )
     spent = time.process_time() - begun
     last: dict[int, int] = {}

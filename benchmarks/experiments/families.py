@@ -139,9 +139,11 @@ def draw(name: str) -> Table:
         records,
         [[by[0], one] for one in by[1:]] if family.linked else by,
         None if family.counts else "value",
-        hierarchies={f"d{at}": tree for at, tree in enumerate(trees)},
-        holding="respondent" if "respondent" in records else None,
         rules=family.rules,
+        read=evosdc.Read(hierarchies={f"d{at}": tree for at, tree in enumerate(trees)}),
+        contributors=evosdc.Contributors(
+            holding="respondent" if "respondent" in records else None
+        ),
     ).table
     return in_whole_numbers(with_whole_numbers(table))
 

@@ -16,7 +16,7 @@ from benchmarks.experiments.store import Row
 from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.instances.grid import Grid
-from evosdc.instances.twoway import rows_and_columns
+from evosdc.instances.published import rows_and_columns
 from evosdc.suppress.engine.network.state import TableNetwork
 from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Table

@@ -61,7 +61,12 @@ def tables(data: Path) -> tuple[dict[str, Callable[[], Table]], list[str]]:
 def _tabulated(path: Path, by: tuple[str, ...], value: str, trees: Any) -> Table:
     """Tabulate records, each counted once whatever weights are described."""
     return evosdc.tabulate(
-        path, list(by), value, weight="none", hierarchies=trees, rules=list(_RULES)
+        path,
+        list(by),
+        value,
+        rules=list(_RULES),
+        contributors=evosdc.Contributors(weight="none"),
+        read=evosdc.Read(hierarchies=trees),
     ).table
 
 

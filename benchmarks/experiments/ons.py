@@ -15,7 +15,7 @@ from benchmarks.experiments.store import Row
 from evosdc.attack import judge
 from evosdc.errors import InputError
 from evosdc.instances import make
-from evosdc.instances.office import OFFICE
+from evosdc.instances.published import OFFICE
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.unpick import unpick
 from evosdc.table import Table, detect_network

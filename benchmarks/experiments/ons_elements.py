@@ -16,7 +16,7 @@ from benchmarks.experiments.ons_rows import SIZES, mean, of_families, ratios
 from benchmarks.experiments.statistics import block_up, friedman, signed_rank
 from benchmarks.experiments.store import Row
 from benchmarks.experiments.write import friedman_text, markdown_table, number
-from evosdc.instances.office import OFFICE
+from evosdc.instances.published import OFFICE
 
 # As published: no clean-up, no ruin and recreate.
 _BARE = "+clean=never+ruin=0"

@@ -49,7 +49,7 @@ from benchmarks.experiments.write import (
     number,
     tests_of_difference,
 )
-from evosdc.instances.office import OFFICE
+from evosdc.instances.published import OFFICE
 from evosdc.io.paths import write_text
 
 # Contenders as published have sections of their own.

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.experiments.statistics import block_up, column, group
 from benchmarks.experiments.store import Row
-from evosdc.instances.office import LARGE
+from evosdc.instances.published import LARGE
 
 LARGE_FAMILIES = tuple(f"large-{line}" for line in LARGE)
 # Families of one size, as the source puts them together.

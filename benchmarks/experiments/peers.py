@@ -181,7 +181,7 @@ def _tables(
 def _warm_up() -> None:
     """Load kernels, or compile them, before any clock runs."""
     for table in (make("class1", 0, rows=50, columns=50), make("random", 0)):
-        evosdc.protect(table, gap=0.0, time_limit=10.0, workers=1)
+        evosdc.protect(table, time_limit=10.0, workers=1, stop=evosdc.Stop(gap=0.0))
     evosdc.protect(make("random", 0, shape=(9, 8, 6)), time_limit=10.0, workers=1)
 
 
@@ -189,7 +189,12 @@ def _ours(path: Path, limit: float) -> dict[str, Any]:
     """Protect in this process, and where that ends by itself, by the command."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = evosdc.protect(
-        path, gap=0.0, time_limit=limit, seed=1, workers=1, attackers="public"
+        path,
+        time_limit=limit,
+        seed=1,
+        workers=1,
+        stop=evosdc.Stop(gap=0.0),
+        attackers=evosdc.Attackers(who="public"),
     )
     found = {
         "cost": result.cost,
@@ -249,7 +254,9 @@ def run_opt(path: Path, table: Table, limit: float, python: Path) -> dict[str, A
         "cost": cost,
         "bound": bound,
         "proven": found["code"] == 0,
-        "safe": evosdc.audit(table, hidden | primary, attackers="public").safe,
+        "safe": evosdc.audit(
+            table, hidden | primary, attackers=evosdc.Attackers(who="public")
+        ).safe,
         "seconds": found["seconds"],
         "cpu_seconds": found["cpu_seconds"],
         "command_seconds": seconds,

@@ -22,8 +22,7 @@ from evosdc.evolution.stopping import (
 )
 from evosdc.instances import make
 from evosdc.parallel import Pool, Workers, joined, open_pool
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 from evosdc.table import Table

@@ -79,11 +79,13 @@ def tabulate_records(path: Path) -> dict[str, Any]:
         path,
         ["industry", "region", "size", "form"],
         "turnover",
-        hierarchies={
-            "industry": Hierarchy.from_levels(industry_codes()),
-            "region": Hierarchy.from_levels(region_codes()),
-        },
         rules=RULES,
+        read=evosdc.Read(
+            hierarchies={
+                "industry": Hierarchy.from_levels(industry_codes()),
+                "region": Hierarchy.from_levels(region_codes()),
+            }
+        ),
     ).table
     return {
         "records": pq.ParquetFile(path).metadata.num_rows,
@@ -99,7 +101,7 @@ def protect_cube(path: Path, cells: int, *, guarded: bool) -> dict[str, Any]:
     trees = cube_trees(cells)
     watch = _Watch()
     made = evosdc.tabulate(
-        path, list(trees), "turnover", hierarchies=trees, rules=RULES
+        path, list(trees), "turnover", rules=RULES, read=evosdc.Read(hierarchies=trees)
     )
     found: dict[str, Any] = {
         "records": pq.ParquetFile(path).metadata.num_rows,
@@ -114,9 +116,9 @@ def protect_cube(path: Path, cells: int, *, guarded: bool) -> dict[str, Any]:
         made,
         method=METHOD,
         time_limit=LIMIT,
-        attackers="lone" if guarded else "public",
-        workers=1,  # helpers' CPU and memory would not be in what is told
-        on_pattern=lambda _: found.update(search=watch.lap()),
+        workers=1,
+        attackers=evosdc.Attackers(who="lone" if guarded else "public"),
+        run=evosdc.Run(on_pattern=lambda _: found.update(search=watch.lap())),
     )
     found["judge"] = watch.lap()
     return {

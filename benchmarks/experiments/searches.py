@@ -77,10 +77,10 @@ class Plan:
         return product([name], *choices)
 
 
-def attacker(attackers: str) -> evosdc.Attacker:
+def attacker(attackers: str) -> evosdc.Attackers:
     """Return what `protect` is told of those that it protects against."""
     kind: Any = attackers
-    return evosdc.Attacker(attackers=kind)
+    return evosdc.Attackers(who=kind)
 
 
 def run(table: Table, key: Sequence[Any]) -> dict[str, Any]:
@@ -93,10 +93,11 @@ def run(table: Table, key: Sequence[Any]) -> dict[str, Any]:
             found = evosdc.protect(
                 table,
                 method=method,
-                attacker=attacker(attackers),
-                stop=evosdc.Stop(time_limit=limit, gap=0.0),
+                attackers=attacker(attackers),
+                time_limit=limit,
                 seed=seed,
                 workers=workers,
+                stop=evosdc.Stop(gap=0.0),
             )
     except (EvosdcError, OutOfTime) as failure:
         row["failed"] = type(failure).__name__

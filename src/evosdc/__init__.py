@@ -14,12 +14,15 @@ __version__ = "0.2.0.dev0"
 # Everything is loaded on first use, so that importing the package is instant.
 _NAMES = {
     "evosdc.api": (
-        "tabulate protect audit bounds verify link methods synthesise evaluate inspect "
-        "Attacker Requests Stop LowerBound MethodInfo"
+        "tabulate protect audit lower_bound verify link methods synthesise evaluate "
+        "inspect LowerBound MethodInfo"
     ),
     "evosdc.attack.proof": "ProofReport",
     "evosdc.errors": "EvosdcError",
     "evosdc.io": "read_table write_table read_hierarchy",
+    "evosdc.options.tables": (
+        "Attackers CellRequests Contributors Prior Read Run Stop"
+    ),
     "evosdc.results": "Certificate Claim Exposure TableVerdict Verdict",
     "evosdc.results.result": "Result",
     "evosdc.results.stored": "StoredResult read_result",
@@ -36,11 +39,13 @@ _NAMES = {
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
-    "Attacker",
+    "Attackers",
     "Audit",
+    "CellRequests",
     "Certificate",
     "Claim",
     "Coalition",
+    "Contributors",
     "Dimension",
     "Dominance",
     "Evaluation",
@@ -54,13 +59,15 @@ __all__ = [
     "Manual",
     "MethodInfo",
     "PPercent",
+    "Prior",
     "PriorPosterior",
     "ProofReport",
     "Protection",
+    "Read",
     "Request",
-    "Requests",
     "Result",
     "Rule",
+    "Run",
     "Stop",
     "StoredResult",
     "Synthesis",
@@ -72,11 +79,11 @@ __all__ = [
     "ZeroUnsafe",
     "__version__",
     "audit",
-    "bounds",
     "errors",
     "evaluate",
     "inspect",
     "link",
+    "lower_bound",
     "methods",
     "protect",
     "read_hierarchy",
@@ -91,18 +98,26 @@ __all__ = [
 if TYPE_CHECKING:
     from evosdc import errors
     from evosdc.api.audit import audit
-    from evosdc.api.bounds import LowerBound, bounds
     from evosdc.api.inspecting import inspect
     from evosdc.api.link import link
+    from evosdc.api.lower_bound import LowerBound, lower_bound
     from evosdc.api.methods import MethodInfo, methods
     from evosdc.api.microdata import evaluate, synthesise
-    from evosdc.api.options import Attacker, Requests, Stop
     from evosdc.api.protect import protect
     from evosdc.api.tabulate import tabulate
     from evosdc.api.verify import verify
     from evosdc.attack.proof import ProofReport
     from evosdc.errors import EvosdcError
     from evosdc.io import read_hierarchy, read_table, write_table
+    from evosdc.options.tables import (
+        Attackers,
+        CellRequests,
+        Contributors,
+        Prior,
+        Read,
+        Run,
+        Stop,
+    )
     from evosdc.results import Certificate, Claim, Exposure, TableVerdict, Verdict
     from evosdc.results.result import Result
     from evosdc.results.stored import StoredResult, read_result

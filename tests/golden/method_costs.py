@@ -27,7 +27,7 @@ from evosdc.errors import ProtectionFailed
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.instances.grid import Grid
-from evosdc.instances.twoway import rows_and_columns
+from evosdc.instances.published import rows_and_columns
 from evosdc.parallel import Workers
 from evosdc.suppress.methods.contracted import run_contracted
 from evosdc.suppress.problem.problem import Problem

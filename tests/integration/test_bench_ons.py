@@ -30,7 +30,7 @@ from benchmarks.experiments.store import Row, Store
 from builders import Command
 from evosdc.errors import InputError, MethodError
 from evosdc.instances import make
-from evosdc.instances.office import LARGE
+from evosdc.instances.published import LARGE
 
 SMALL = Settings(
     tables=1, methods=("hypercube", "marginal"), families=("B",), time_limit=5.0

@@ -119,14 +119,17 @@ def test_audit_finds_a_cell_that_is_given_away(
         (("protect", "{dir}", "-o", "{dir}/o"), "folder|directory"),
         (("protect", "{table}", "-o", "{dir}/o", "--method", "magic"), "no method"),
         (("protect", "{table}", "-o", "{dir}/o", "--cost", "love"), "not known"),
-        (("protect", "{table}", "-o", "{dir}/o", "--option", "x=1"), "no option"),
-        (("protect", "{table}", "-o", "{dir}/o", "--option", "x"), "NAME=VALUE"),
+        (
+            ("protect", "{table}", "-o", "{dir}/o", "--method-option", "x=1"),
+            "no option",
+        ),
+        (("protect", "{table}", "-o", "{dir}/o", "--method-option", "x"), "NAME=VALUE"),
         (("protect", "{table}", "-o", "{dir}/o", "--time-limit", "0"), "time limit"),
         (("protect", "{table}", "-o", "{dir}/o", "--gap", "2"), "gap is"),
         (("instances", "nothing", "-o", "{dir}/x.jj"), "no family"),
         (("instances", "class1", "--rows", "x", "-o", "{dir}/x.jj"), "rows"),
         (("instances", "class1", "-o", "{table}"), "exists already"),
-        (("bounds", "{table}", "--method", "x"), "node or cut"),
+        (("lower-bound", "{table}", "--method", "x"), "one of node, cut"),
     ],
 )
 def test_bad_input_gets_one_message_and_exit_code_2(
@@ -216,6 +219,8 @@ def test_every_command_is_documented() -> None:
     page = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
     text = page.read_text()
     for command in app.registered_commands:
+        if command.hidden:
+            continue
         assert f"## evosdc {command.name}" in text
         assert command.callback is not None
         assert "Example: evosdc" in (command.callback.__doc__ or "")
@@ -252,11 +257,11 @@ def test_further_formats_are_written_with_the_verdict(
     ]
     path.write_text("a,b,value,status,lpl,upl\n" + "\n".join(lines) + "\n")
     words = ("protect", path, "-o", out, "--evaluations", 5)
-    code, _, said = run(*words, "--also", "grid,word")
+    code, _, said = run(*words, "--formats", "grid,word")
     assert code == 2
     assert "no format 'word'" in said
     assert not out.exists()
-    code, _, said = run(*words, "--also", "grid,pivot", "--also", "jj")
+    code, _, said = run(*words, "--formats", "grid,pivot", "--formats", "jj")
     assert code == 0, said
     names = {p.name for p in (out / "publish").iterdir()}
     assert names >= {"published-grid.csv", "published-pivot.csv"}

@@ -27,7 +27,7 @@ def table(tmp_path: Path) -> Path:
         (("--time-limit", "nan"), "time limit is nan"),
         (("--workers", "0"), "workers is 0"),
         (("--seed", "-1"), "seed is -1"),
-        (("--level-percent", "-3"), "--level-percent is -3"),
+        (("--level-percent", "-3"), "level percent is -3"),
     ],
 )
 def test_numbers_that_make_no_sense(
@@ -155,6 +155,6 @@ def test_help_says_defaults_and_exit_codes(
     monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = run("protect", "--help")
     assert code == 0
-    assert "default: 60" in out
+    assert "auto: 60" in out
     assert "default: all cores" in out
     assert "3 cells stay exposed" in run("--help")[1]

@@ -155,7 +155,7 @@ def test_rules_formulas_and_columns_left_out(run: Command, tmp_path: Path) -> No
         "land,pid",
         "--rule",
         "age < 60 or sex = 'f'",
-        "--refuse",
+        "--not-derived",
         "group",
         *SHORT,
         "-o",

@@ -97,7 +97,7 @@ def test_tables(run: Command, people: Path, folder: Path) -> None:
     proof = out / "confidential" / "certificate.npz"
     code, text, err = run("verify", table, proof)
     assert code in (0, 3), err
-    code, text, _ = run("bounds", table, "--method", "node")
+    code, text, _ = run("lower-bound", table, "--method", "node")
     assert code == 0
 
 

@@ -46,14 +46,17 @@ def test_wishes_and_lone_respondents(
         *("protect", counts, "-o", out, "--json", "--evaluations", 20),
         *("--hide", f"{names[0]}={first[0]},{names[1]}={first[1]}"),
         *("--publish", f"{names[0]}={second[0]},{names[1]}={second[1]}"),
-        *("--prefer", f"@{wish}", "--prefer", f"{names[0]}=Total=2"),
-        *("--singletons", "--secondaries", "--strict"),
+        *("--cost-factor", f"@{wish}", "--cost-factor", f"{names[0]}=Total=2"),
+        *("--attackers", "lone", "--protect-secondaries", "--strict"),
     )
     assert code == 0, error
     settings = json.loads(text)["settings"]
     assert settings["attackers"] == "lone"
-    assert settings["secondaries"] is True
-    assert settings["prefer"] == [f"{names[1]}={second[1]}=3", f"{names[0]}=Total=2"]
+    assert settings["protect_secondaries"] is True
+    assert settings["cost_factor"] == [
+        f"{names[1]}={second[1]}=3",
+        f"{names[0]}=Total=2",
+    ]
     found = statuses(out)
     assert found[first] == "u"
     assert found[second] == "s"
@@ -62,7 +65,16 @@ def test_wishes_and_lone_respondents(
     assert f"{names[0]}=Total=2" in report
     pattern = out / "confidential" / "pattern.csv"
     code, text, error = run(
-        *("audit", counts, "--pattern", pattern, "--singletons", "--json", "--strict")
+        *(
+            "audit",
+            counts,
+            "--pattern",
+            pattern,
+            "--attackers",
+            "lone",
+            "--json",
+            "--strict",
+        )
     )
     assert code == 0, error
     assert json.loads(text)["insiders"] > 0
@@ -77,7 +89,9 @@ def test_contradictions_end_with_code_2(
     code, _, error = run("protect", counts, "-o", tmp_path / "o", "--publish", label)
     assert code == 2
     assert f"{names[0]}={row}, {names[1]}={column}" in error
-    code, _, error = run("protect", counts, "-o", tmp_path / "o", "--prefer", label)
+    code, _, error = run(
+        "protect", counts, "-o", tmp_path / "o", "--cost-factor", label
+    )
     assert code == 2
     assert "factor" in error
 
@@ -85,6 +99,6 @@ def test_contradictions_end_with_code_2(
 def test_lone_respondents_need_counts(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "t.jj"
     write_table(path, make("class2", 3, rows=5, columns=4))
-    code, _, error = run("audit", path, "--singletons")
+    code, _, error = run("audit", path, "--attackers", "lone")
     assert code == 2
     assert "contributors" in error

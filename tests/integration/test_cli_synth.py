@@ -198,7 +198,7 @@ def test_pareto_writes_a_front_and_several_copies(
 ) -> None:
     out = tmp_path / "out"
     # Unguarded, so that some points are closer than a fresh sample.
-    options = ("--mode", "pareto", "--copies", 2, "--least", 0, *MOVES)
+    options = ("--mode", "pareto", "--copies", 2, "--min-group", 0, *MOVES)
     code, text, _ = run("synthesise", census, *KEY, "-o", out, "--json", *options)
     front = records_in(out / "confidential" / "front.csv")
     assert code in (0, 3)
@@ -264,12 +264,12 @@ def test_a_risk_limit_that_is_met_gives_exit_code_0(
         (("--key", "age", "--target", "wealth"), "wealth"),
         (("--key", "", "--target", "health"), "key is empty"),
         ((*KEY, "--risk-limit", "1.5"), "from 0 to 1"),
-        ((*KEY, "--mode", "best"), "unknown mode"),
+        ((*KEY, "--mode", "best"), "mode is 'best'"),
         ((*KEY, "--objective", "jsd:9"), "unknown objective"),
         ((*KEY, "--risk", "fame"), "unknown risk"),
         ((*KEY, "--copies", "0"), "at least 1"),
         ((*KEY, "--crossover", "kiss"), "unknown crossover"),
-        ((*KEY, "--niche", "people"), "unknown niche"),
+        ((*KEY, "--niche", "people"), "niche is 'people'"),
         ((*KEY, "--niche", "copies", "--no-memetic"), "there are no niches"),
         ((*KEY, "--niche", "copies", "--mode", "pareto"), "there are no niches"),
         ((*KEY, "--columns", "shoe"), "shoe"),
@@ -384,7 +384,7 @@ def test_ctrl_c_leaves_the_best_candidate_so_far(
     monkeypatch.setattr("evosdc.cli.synth_progress.progress", impatient)
     out = tmp_path / "out"
     # Unguarded, so that the search aims at the original's own tables.
-    options = ("--no-memetic", "--generations", 1_000_000, "--least", 0, "--json")
+    options = ("--no-memetic", "--generations", 1_000_000, "--min-group", 0, "--json")
     # Programs that a shell starts in the background ignore the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import evosdc
+from builders import options_of
 from evosdc import api
 from evosdc.databases import as_database
 from evosdc.errors import InputError
@@ -46,7 +47,7 @@ CASES = {
         "weight": "w",
         "holding": "h",
         "request": "r",
-        "waiver": ["H1", "H2"],
+        "consent": ["H1", "H2"],
         "rules": ["p:10", "req:60,30"],
     },
     "counts": {"by": ["region", "size"], "rules": ["freq:5"]},
@@ -112,7 +113,7 @@ def tabulated(source, case):
     options = {"rules": ["p:10", "freq:3"], **CASES[case]}
     if "industry" in str(options["by"]):
         options["hierarchies"] = {"industry": TREE}
-    return evosdc.tabulate(source, **options).table
+    return evosdc.tabulate(source, **options_of("tabulate", **options)).table
 
 
 def assert_same(one, other):

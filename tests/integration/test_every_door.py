@@ -100,8 +100,10 @@ def test_every_frame_is_tabulated_alike(kind: str, table: Table) -> None:
 @pytest.fixture(scope="module")
 def of_columns(cells: dict[str, Any]) -> tuple[evosdc.Protection, float]:
     """What a dict of columns gives, and its bound."""
-    made = evosdc.protect(dict(cells), method="marginal", singletons=False)
-    return made, evosdc.bounds(dict(cells)).value
+    made = evosdc.protect(
+        dict(cells), method="marginal", attackers=evosdc.Attackers(who="public")
+    )
+    return made, evosdc.lower_bound(dict(cells)).value
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -110,13 +112,17 @@ def test_every_frame_is_protected_alike(
 ) -> None:
     make = KINDS[kind]
     wanted, bound = of_columns
-    found = evosdc.protect(make(cells), method="marginal", singletons=False)
+    found = evosdc.protect(
+        make(cells), method="marginal", attackers=evosdc.Attackers(who="public")
+    )
     assert found.table.status.tolist() == wanted.table.status.tolist()
     assert found.summary()["verdict"] == wanted.summary()["verdict"] == "SAFE"
     # What came out goes in again, in the kind it came out in.
-    judged = evosdc.audit(make(cells), found.pattern, singletons=False)
+    judged = evosdc.audit(
+        make(cells), found.pattern, attackers=evosdc.Attackers(who="public")
+    )
     assert judged.verdict.safe
-    low = evosdc.bounds(make(cells)).value
+    low = evosdc.lower_bound(make(cells)).value
     assert low == bound <= found.cost
 
 
@@ -159,8 +165,10 @@ def put_records(path: Path) -> Path:
 @pytest.fixture(scope="module")
 def of_table(table: Table) -> tuple[float, float]:
     """What protecting the table costs, and its bound."""
-    made = evosdc.protect(table, method="marginal", singletons=False)
-    return made.cost, evosdc.bounds(table).value
+    made = evosdc.protect(
+        table, method="marginal", attackers=evosdc.Attackers(who="public")
+    )
+    return made.cost, evosdc.lower_bound(table).value
 
 
 @pytest.mark.parametrize("suffix", TABLES)
@@ -173,18 +181,23 @@ def test_every_suffix_of_tables(
 ) -> None:
     cost, bound = of_table
     path = put_table(tmp_path / f"t{suffix}", table)
-    made = evosdc.protect(path, method="marginal", singletons=False)
+    made = evosdc.protect(
+        path, method="marginal", attackers=evosdc.Attackers(who="public")
+    )
     assert made.cost == pytest.approx(cost)
-    assert evosdc.audit(path, singletons=False).verdict.safe is False
-    assert evosdc.bounds(path).value == pytest.approx(bound)
+    assert (
+        evosdc.audit(path, attackers=evosdc.Attackers(who="public")).verdict.safe
+        is False
+    )
+    assert evosdc.lower_bound(path).value == pytest.approx(bound)
     out = tmp_path / "out"
-    quick = ("--method", "marginal", "--no-singletons", "--json")
+    quick = ("--method", "marginal", "--attackers", "public", "--json")
     code, said, _ = run("protect", path, "-o", out, *quick)
     assert code == 0
     assert json.loads(said)["cost"] == pytest.approx(cost)
     pattern = out / "confidential/pattern.csv"
-    assert run("audit", path, "--pattern", pattern, "--no-singletons")[0] == 0
-    assert run("bounds", path)[0] == 0
+    assert run("audit", path, "--pattern", pattern, "--attackers", "public")[0] == 0
+    assert run("lower-bound", path)[0] == 0
     assert run("verify", path, out / "confidential/certificate.npz")[0] == 0
 
 

@@ -22,8 +22,7 @@ from evosdc.attack import judge
 from evosdc.errors import EvosdcError
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from golden.method_costs import GOLDEN, assert_stored
 

@@ -347,7 +347,7 @@ def test_odd_columns_work(people):
         ({"key": KEY, "target": "health", "risk_limit": -1}, "share from 0 to 1"),
         ({"key": KEY, "target": "health", "risk": "doom"}, "unknown risk 'doom'"),
         ({"objective": "jsd:7"}, "unknown objective"),
-        ({"mode": "magic"}, "unknown mode"),
+        ({"mode": "magic"}, "mode is 'magic'"),
         ({"crossover": "magic"}, "unknown crossover"),
         ({"initial": "magic"}, "unknown initial"),
         ({"columns": []}, "no column"),

@@ -19,8 +19,7 @@ from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound, row_bound
 from evosdc.suppress.bounds.equation_bound import equation_bound
 from evosdc.suppress.methods.contracted import run_contracted
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 from evosdc.table.knowledge import in_whole_numbers, with_whole_numbers
@@ -110,7 +109,7 @@ def check(
         "row": row_bound(problem).value,
         "cut": cut_bound(problem).value,
         "equation": equation_bound(problem),
-        "verb": evosdc.bounds(table, time_limit=1.0).value,
+        "verb": evosdc.lower_bound(table, time_limit=1.0).value,
     }
     if not costs:
         out.skipped = "missed by a hair"
@@ -170,7 +169,10 @@ def _runs(problem: Problem, seed: int) -> Iterator[tuple[str, Pattern, float | N
             pattern = method.run(problem, method.configure(options), search)
         yield name, pattern, search.bound
     result = evosdc.protect(
-        problem.table, evaluations=_BUDGET, gap=0.0, seed=seed, singletons=False
+        problem.table,
+        seed=seed,
+        stop=evosdc.Stop(evaluations=_BUDGET, gap=0.0),
+        attackers=evosdc.Attackers(who="public"),
     )
     if result.safe:
         yield "auto", problem.pattern(result.table.hidden), result.lower_bound

@@ -35,7 +35,7 @@ def test_cells_without_levels_are_asked_no_more_than_the_judge_asks() -> None:
     # The first cell can only go down, by what the third can go up.
     assert evosdc.audit(table, np.array([True, False, True, False])).safe
     assert AllPatterns(table).optimum() == 1.0
-    assert evosdc.bounds(table).value == 1.0
+    assert evosdc.lower_bound(table).value == 1.0
     # So small that a step of fixed size is beyond their bounds.
     small = Table.of(
         [1e-6, 1e-6, 2e-6],
@@ -45,7 +45,7 @@ def test_cells_without_levels_are_asked_no_more_than_the_judge_asks() -> None:
         lower=[0, 0.9e-6, 0],
         upper=[1, 1.1e-6, 1],
     )
-    assert AllPatterns(small).optimum() == evosdc.bounds(small).value == 1.0
+    assert AllPatterns(small).optimum() == evosdc.lower_bound(small).value == 1.0
 
 
 def test_all_patterns_are_tried() -> None:
@@ -86,7 +86,7 @@ def test_counts_that_no_whole_numbers_protect_are_named() -> None:
     """Searches do not know of whole numbers: the judge says what they cannot give."""
     seed = 11691
     assert check(seed).skipped == "beyond any pattern"
-    result = evosdc.protect(draw(seed)[1], evaluations=20)
+    result = evosdc.protect(draw(seed)[1], stop=evosdc.Stop(evaluations=20))
     assert result.verdict.word == "EXPOSED"
     assert any("levels beyond any pattern" in note for note in result.notes)
 
@@ -95,4 +95,4 @@ def test_counts_that_no_whole_numbers_protect_are_named() -> None:
 def test_searches_know_that_counts_are_whole(seed: int) -> None:
     """Bounds in per cent: a count of 2 known to be from 0.4 to 3.6 is 1, 2 or 3."""
     assert check(seed).bad == []
-    assert evosdc.protect(draw(seed)[1], evaluations=20).safe
+    assert evosdc.protect(draw(seed)[1], stop=evosdc.Stop(evaluations=20)).safe

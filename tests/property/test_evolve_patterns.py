@@ -20,8 +20,7 @@ from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.engine.network.mend_kernels import make_log, recreate, undo
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker, ruin
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 
 METHODS = {

@@ -25,8 +25,7 @@ from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
 from evosdc.suppress.engine.general.witness import Witnesses
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from evosdc.table import Table
 

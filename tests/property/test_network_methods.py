@@ -11,7 +11,7 @@ from network_twins import KINDS, is_safe, random_problem, table_with_totals
 from builders import examples, run_method
 from evosdc.errors import LevelError, MethodError, ProtectionFailed
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-from evosdc.suppress.papers.rectangles import cheapest_rectangle
+from evosdc.suppress.papers.once_through import cheapest_rectangle
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
 

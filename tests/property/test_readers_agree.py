@@ -108,7 +108,9 @@ def test_readers_give_the_same_numbers_or_name_the_line(
         read = reading(lambda: read_table(path, missing="empty", flat=["r"]))
         made = reading(
             lambda: (
-                evosdc.tabulate(path, ["r"], "value", rules="none", flat=["r"]).table
+                evosdc.tabulate(
+                    path, ["r"], "value", rules="none", read=evosdc.Read(flat=["r"])
+                ).table
             )
         )
         # What one refuses the other refuses too.
@@ -296,7 +298,13 @@ def test_the_other_columns_of_a_file_say_what_a_point_means(tmp_path: Path) -> N
     path = tmp_path / "t.csv"
     path.write_text("r;value;weight\na;1.234;0,5\nb;567;2\n")
     assert read_table(path).value.tolist() == [1234, 567, 1801]
-    made = evosdc.tabulate(path, ["r"], "value", weight="weight", rules="none").table
+    made = evosdc.tabulate(
+        path,
+        ["r"],
+        "value",
+        rules="none",
+        contributors=evosdc.Contributors(weight="weight"),
+    ).table
     np.testing.assert_array_equal(np.sort(made.value), [617, 1134, 1751])
     path.write_text("r;value;weight\na;1.234;0.5\nb;567;2\n")
     assert read_table(path).value.tolist() == [1.234, 567, 568.234]

@@ -21,6 +21,7 @@ from naive_tables import Cell, Key, tabulate
 from random_cases import Case
 
 import evosdc
+from builders import options_of
 from evosdc.cli import main
 from evosdc.errors import EvosdcError
 from evosdc.table import Hierarchy
@@ -157,11 +158,14 @@ def tabulated(case: Case, spans: list[list[str]]) -> Any:
     return evosdc.tabulate(
         frame_of(case),
         spans,
-        hierarchies=trees,
         rules=list(case.design.rules),
-        waiver=sorted(case.design.waiver),
-        flat=[name for name in case.design.names if name in names - set(trees)],
-        **_tabulate_options(case),
+        **options_of(
+            "tabulate",
+            hierarchies=trees,
+            flat=[name for name in case.design.names if name in names - set(trees)],
+            consent=sorted(case.design.waiver),
+            **_tabulate_options(case),
+        ),
     )
 
 
@@ -187,13 +191,17 @@ def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
     outcome.marks += compare_marks(made.table, case, outcome.cells)
     options = dict(case.options)
     if case.earlier:
-        options["earlier"] = _earlier(case, outcome.cells)
+        options["already_published"] = _earlier(case, outcome.cells)
     if case.hide:
         options["hide"] = dict(zip(design.names, case.hide, strict=True))
     given = made
     if "linked later" in case.kinds:
         given = [tabulated(case, [list(span)]) for span in design.spans]
-    result = evosdc.protect(given, evaluations=EVALUATIONS, workers=1, **options)
+    result = evosdc.protect(
+        given,
+        workers=1,
+        **options_of("protect", evaluations=EVALUATIONS, **options),
+    )
     outcome.safe = result.safe
     outcome.fractions = NOT_JUDGED in result.claim.knowledge
     outcome.said = [
@@ -216,11 +224,17 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
     rng = random.Random(case.seed)
     options = {
         name: case.options[name]
-        for name in ("strict", "secondaries", "singletons", "bounds", "threshold")
+        for name in (
+            "strict",
+            "protect_secondaries",
+            "who",
+            "bounds",
+            "published_threshold",
+        )
         if name in case.options
     }
     if case.earlier:
-        options["earlier"] = _earlier(case, cells)
+        options["already_published"] = _earlier(case, cells)
     knowledge = replace(case.knowledge, wished=frozenset())
     table = made.table
     keys = _keys(table, case)
@@ -239,7 +253,7 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
     for i in range(len(table)):
         patterns[1][i] = table.status[i] == "u" or rng.random() < 0.35
     for pattern in patterns:
-        word = evosdc.audit(made, pattern, **options)
+        word = evosdc.audit(made, pattern, **options_of("audit", **options))
         shown = {
             key: None if hides else float(value)
             for key, hides, value, there in zip(
@@ -305,7 +319,7 @@ def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
             words += [] if declared else ["--flat", variable]
         if design.waiver:
             (folder / "waiver.txt").write_text("\n".join(sorted(design.waiver)) + "\n")
-            words += ["--waiver", folder / "waiver.txt"]
+            words += ["--consent", folder / "waiver.txt"]
         end = ".csv" if case.seed % 2 else ".parquet"
         code, text = _call(*words, "-o", folder / f"table{end}")
         if code:
@@ -314,18 +328,15 @@ def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
         words = ["protect", folder / f"table{end}", "-o", folder / "made"]
         words += ["--evaluations", EVALUATIONS, "--workers", 1]
         for option, given in case.options.items():
-            if option == "singletons":
-                words += ["--singletons" if given else "--no-singletons"]
-            elif given is True:
-                words += [f"--{option}"]
-            else:
-                words += [f"--{option}", given]
+            names = {"who": "attackers", "bounds": "prior"}
+            flag = f"--{names.get(option, option).replace('_', '-')}"
+            words += [flag] if given is True else [flag, given]
         for variable in _trees(case):
             if end == ".csv":
                 words += ["--hierarchy", f"{variable}={folder / variable}.hrc"]
         if case.earlier:
             pacsv.write_csv(_earlier(case, outcome.cells), folder / "earlier.csv")
-            words += ["--earlier", folder / "earlier.csv"]
+            words += ["--already-published", folder / "earlier.csv"]
         code, text = _call(*words)
         if code not in (0, 3):
             raise EvosdcError(f"exit {code}: {text.strip()[-300:]}")

@@ -278,13 +278,13 @@ def _choose_options(rng: random.Random, case: Case, *, commands: bool) -> None:
         options["strict"] = known["strict"] = True
         kinds.append("strict")
     if rng.random() < 0.15:
-        options["singletons"] = known["insiders"] = False
+        options["who"], known["insiders"] = "public", False
         kinds.append("singletons off")
     if rng.random() < 0.08:
-        options["secondaries"] = known["secondaries"] = True
+        options["protect_secondaries"] = known["secondaries"] = True
         kinds.append("secondaries")
     if design.counts and rng.random() < 0.15:
-        options["threshold"] = known["threshold"] = rng.choice([3, 4])
+        options["published_threshold"] = known["threshold"] = rng.choice([3, 4])
         kinds.append("threshold")
     cells = tabulate(case.records, design)
     if rng.random() < 0.12:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import evosdc
-from builders import Command
+from builders import Command, options_of
 from evosdc.results import TABLE_QUESTIONS, Claim
 
 
@@ -32,24 +32,28 @@ def records() -> pa.Table:
 
 def claim(records: pa.Table, tabulate: dict[str, Any], **protect: Any) -> Claim:
     options: dict[str, Any] = {"value": "v", "rules": ["p:15", "freq:3"]} | tabulate
-    table = evosdc.tabulate(records, ["r", "c"], options.pop("value"), **options)
-    return evosdc.protect(table, evaluations=5, **protect).claim
+    table = evosdc.tabulate(
+        records, ["r", "c"], options.pop("value"), **options_of("tabulate", **options)
+    )
+    return evosdc.protect(
+        table, **options_of("protect", evaluations=5, **protect)
+    ).claim
 
 
 @pytest.mark.parametrize(
     ("part", "tabulate", "protect", "words"),
     [
         ("rules", {"rules": ["nk:1,60"]}, {}, "nk:1,60"),
-        ("rules", {"holding": "h", "waiver": ["firm 1", "firm 2"]}, {}, "2 contrib"),
+        ("rules", {"holding": "h", "consent": ["firm 1", "firm 2"]}, {}, "2 contrib"),
         ("levels", {"floor": 77.0}, {}, "at least 77"),
-        ("levels", {}, {"secondaries": True}, "nor any secondary"),
+        ("levels", {}, {"protect_secondaries": True}, "nor any secondary"),
         ("knowledge", {"bounds": "percent:80"}, {}, "within 80 %"),
         ("knowledge", {}, {"bounds": "0:inf"}, "between 0 and inf"),
         ("knowledge", {"value": None, "rules": "freq:2"}, {}, "whole numbers"),
         (
             "knowledge",
             {"value": None, "rules": "freq:2"},
-            {"threshold": 2},
+            {"published_threshold": 2},
             "below 2",
         ),
         ("rules", {"count_zeros": True}, {}, "contributors of zero count for"),
@@ -57,7 +61,7 @@ def claim(records: pa.Table, tabulate: dict[str, Any], **protect: Any) -> Claim:
         ("knowledge", {}, {"whole_numbers": True}, "numbers were judged"),
         ("levels", {}, {"whole_numbers": True}, "at least one unit"),
         ("insiders", {"rules": ["p:40"]}, {}, "less than 40 % of what they have"),
-        ("insiders", {}, {"singletons": False}, "switched off"),
+        ("insiders", {}, {"who": "public"}, "switched off"),
         ("insiders", {"holding": "o"}, {}, "each of 1 lone respondents"),
         ("strictness", {}, {"strict": True}, "exceeded"),
     ],
@@ -79,12 +83,16 @@ def test_earlier_publications_and_links_change_the_publication(
     records: pa.Table,
 ) -> None:
     table = evosdc.tabulate(records, ["r", "c"], "v", rules=["p:15", "freq:3"])
-    first = evosdc.protect(table, evaluations=5)
-    second = evosdc.protect(table, evaluations=5, earlier=first.published)
+    first = evosdc.protect(table, stop=evosdc.Stop(evaluations=5))
+    second = evosdc.protect(
+        table,
+        stop=evosdc.Stop(evaluations=5),
+        prior=evosdc.Prior(already_published=first.published),
+    )
     assert "no earlier publication" in first.claim.publication
     assert "known from before" in second.claim.publication
     linked = evosdc.tabulate(records, [["r", "c"], ["h"]], "v", rules=["p:15"])
-    both = evosdc.protect(linked, evaluations=5)
+    both = evosdc.protect(linked, stop=evosdc.Stop(evaluations=5))
     assert "2 linked tables" in both.claim.publication
 
 

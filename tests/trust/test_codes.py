@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import evosdc
 from evosdc import api
 from evosdc.errors import (
     InputError,
@@ -93,9 +94,12 @@ def test_the_false_safe_of_a_lost_side_file_is_gone(tmp_path: Path) -> None:
     csv_without = [line for line in lines if "Total" not in line]
     (tmp_path / "u.csv").write_text("\n".join(csv_without) + "\n")
     with pytest.raises(TableError, match="region='South' are the sums of"):
-        api.protect(tmp_path / "u.csv", evaluations=5)
+        api.protect(tmp_path / "u.csv", stop=evosdc.Stop(evaluations=5))
     done = api.protect(
-        tmp_path / "u.csv", hierarchies={"region": TREE}, evaluations=5, workers=1
+        tmp_path / "u.csv",
+        workers=1,
+        read=evosdc.Read(hierarchies={"region": TREE}),
+        stop=evosdc.Stop(evaluations=5),
     )
     hidden = {done.table.label(int(c)) for c in np.flatnonzero(done.table.hidden)}
     # Beside Downs something else of the south is hidden too, in A and in a row.
@@ -328,10 +332,20 @@ def test_computed_totals_are_listed() -> None:
         }
     )
     assert full.notes == ()
-    done = api.protect(table, evaluations=3, workers=1, rules="none")
+    done = api.protect(
+        table,
+        workers=1,
+        stop=evosdc.Stop(evaluations=3),
+        read=evosdc.Read(rules="none"),
+    )
     assert set(table.notes) <= set(done.notes)
     assert done.summary()["notes"] == list(done.notes)
-    linked = api.protect([table, table], evaluations=3, workers=1, rules="none")
+    linked = api.protect(
+        [table, table],
+        workers=1,
+        stop=evosdc.Stop(evaluations=3),
+        read=evosdc.Read(rules="none"),
+    )
     assert linked.notes.count(table.notes[0]) == 1
 
 
@@ -342,7 +356,13 @@ def test_records_that_are_totals_are_refused() -> None:
     table = tabulate({"k": ["a", "b", "ALL"], "v": [1, 2, 3]}, ["k"], "v", flat=["k"])
     assert sorted(table.value.tolist()) == [1, 2, 3, 6]
     with pytest.raises(InputError, match="'kk'"):
-        api.tabulate({"k": ["a"], "v": [1]}, ["k"], "v", flat=["kk"], rules="none")
+        api.tabulate(
+            {"k": ["a"], "v": [1]},
+            ["k"],
+            "v",
+            rules="none",
+            read=evosdc.Read(flat=["kk"]),
+        )
 
 
 def test_records_that_add_up_to_others_are_refused() -> None:

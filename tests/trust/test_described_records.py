@@ -45,7 +45,13 @@ def records(folder: Path, rda: str = RDA) -> Path:
 def test_weights_of_a_description_are_applied_or_left_out_and_the_claim_says_so(
     weight: str | None, total: float, words: str, tmp_path: Path
 ) -> None:
-    made = evosdc.tabulate(records(tmp_path), ["R"], "X", weight=weight, rules="freq:1")
+    made = evosdc.tabulate(
+        records(tmp_path),
+        ["R"],
+        "X",
+        rules="freq:1",
+        contributors=evosdc.Contributors(weight=weight),
+    )
     assert made.table.value.max() == total
     assert words in evosdc.audit(made).claim.rules
     write_table(tmp_path / "t.csv", made.table)
@@ -77,7 +83,12 @@ def test_what_a_description_says_and_nobody_uses_is_noted(tmp_path: Path) -> Non
     for words in ("'H' as holding", "total of 'R' 'T'", "calls missing", "'9'"):
         assert any(words in note for note in notes), words
     made = evosdc.tabulate(
-        records(tmp_path), ["R"], "X", holding="H", total="T", rules="none"
+        records(tmp_path),
+        ["R"],
+        "X",
+        rules="none",
+        contributors=evosdc.Contributors(holding="H"),
+        read=evosdc.Read(totals="T"),
     )
     assert not any("holding" in n or "total of" in n for n in made.table.notes)
     rda = "<SEPARATOR> ;\nR\n<RECODEABLE>\n<HIERARCHICAL>\nX\n<NUMERIC>\n"
@@ -130,7 +141,9 @@ def test_a_slash_in_a_name_does_no_harm(tmp_path: Path) -> None:
     tree = Hierarchy.from_parents({"N": "T", "n1": "N", "n2": "N", "S": "T"}, "T")
     cells = {"a/b": ["n1", "n2", "S"], "value": [1.234, 567, 2]}
     table = evosdc.protect(
-        cells, hierarchies={"a/b": tree}, rules="none", evaluations=1
+        cells,
+        read=evosdc.Read(hierarchies={"a/b": tree}, rules="none"),
+        stop=evosdc.Stop(evaluations=1),
     ).table
     write_table(tmp_path / "t.tab", table)
     again = read_table(tmp_path / "t.tab")
@@ -148,7 +161,9 @@ def test_a_layout_cannot_be_without_a_writer(
     monkeypatch.setitem(formats.LAYOUTS, "new", layout)
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, "new"))
     cells = {"r": ["a", "b", "c"], "value": [5, 20, 30], "status": ["s"] * 3}
-    result = evosdc.protect(cells, rules="none", evaluations=1)
+    result = evosdc.protect(
+        cells, read=evosdc.Read(rules="none"), stop=evosdc.Stop(evaluations=1)
+    )
     folder = Path(result.write(tmp_path / "out", formats="new"))
     assert (folder / "published-new.txt").read_text() == "new"
     with pytest.raises(TypeError):

@@ -312,7 +312,7 @@ def test_another_pattern_of_the_table_is_noticed(
     (line,) = related_warnings(tmp_path / "second", other.table, other.table.hidden)
     assert "another pattern of the same table" in line
     published = tmp_path / "first" / "publish" / "published.csv"
-    assert line.endswith(f"--earlier {published}")
+    assert line.endswith(f"--already-published {published}")
     assert published.exists()
     # In the folder itself, where nobody can be sent to what is overwritten.
     (line,) = write_unjudged(tmp_path / "first", other.table, force=True)

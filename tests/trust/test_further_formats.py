@@ -189,7 +189,7 @@ def test_cells_that_no_table_shows_are_in_none_of_them(tmp_path: Path) -> None:
     spans = [["a", "b"], ["b", "c"], ["a", "c"]]
     linked = evosdc.tabulate(firms, spans, "turnover", rules=["freq:32"])
     assert linked.table.unshown is not None
-    result = evosdc.protect(linked, method="attacker", evaluations=1)
+    result = evosdc.protect(linked, method="attacker", stop=evosdc.Stop(evaluations=1))
     out = result.write(tmp_path / "out", formats=LAYOUTS)
     unshown = {float(x) for x in result.table.value[result.table.unshown]}
     assert len(unshown) > 10

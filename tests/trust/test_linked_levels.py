@@ -16,7 +16,7 @@ import pytest
 from linked_check import disclosed, mismatches, printed_cells, read_tables, wrong_values
 
 import evosdc
-from builders import Command
+from builders import Command, options_of
 from evosdc.errors import InputError, TableError
 from evosdc.io import read_table, write_table
 from evosdc.table import Hierarchy, Origin, linked_parts
@@ -90,11 +90,15 @@ def tree(rows: Rows, chain: Sequence[str]) -> Hierarchy:
 
 
 def tabulate(rows: Rows, spans: Any = SPANS, **options: Any) -> Any:
-    return evosdc.tabulate(columns(rows), spans, "V", rules=RULES, **options)
+    return evosdc.tabulate(
+        columns(rows), spans, "V", rules=RULES, **options_of("tabulate", **options)
+    )
 
 
 def publication(table: Any, **options: Any) -> str:
-    result = evosdc.protect(table, evaluations=5, workers=1, **options)
+    result = evosdc.protect(
+        table, workers=1, stop=evosdc.Stop(evaluations=5), **options
+    )
     assert result.safe is not None
     return str(result.claim.publication)
 
@@ -151,7 +155,12 @@ def test_the_attack_finds_what_names_alone_leave_open(tmp_path: Path) -> None:
             hierarchies={"A88": tree(rows, CHAINS["A88"]), "N3": tree(rows, ["N3"])},
             link={"A21": "none", "N2": "none"},
         )
-        result = evosdc.protect(made, evaluations=5, workers=1, singletons=False)
+        result = evosdc.protect(
+            made,
+            workers=1,
+            stop=evosdc.Stop(evaluations=5),
+            attackers=evosdc.Attackers(who="public"),
+        )
         assert "linked tables together" not in result.claim.publication
         assert "declared" in result.claim.publication
         result.write(tmp_path / str(seed))
@@ -265,7 +274,7 @@ def test_the_same_column_under_another_name_is_one_variable(tmp_path: Path) -> N
         row["SECTION"] = row["A21"]
     spans = [["A21", "N1"], ["SECTION", "SIZE"]]
     made = tabulate(rows, spans)
-    result = evosdc.protect(made, evaluations=5, workers=1)
+    result = evosdc.protect(made, workers=1, stop=evosdc.Stop(evaluations=5))
     assert result.safe
     assert "2 linked tables together" in result.claim.publication
     result.write(tmp_path / "out")
@@ -349,7 +358,7 @@ def test_separate_tables_ask_for_the_link(run: Command, tmp_path: Path) -> None:
     certificate = out / "confidential" / "certificate.npz"
     assert run("verify", one, two, certificate, *both)[0] == 0
     assert run("protect", one, "-o", tmp_path / "no", *both)[0] == 2
-    apart = ["--link", "A21=none", "--link", "N3=none", "--no-singletons"]
+    apart = ["--link", "A21=none", "--link", "N3=none", "--attackers", "public"]
     code, text, _ = run(*words, *apart, "--force", "--json")
     said = json.loads(text)["claim"]["publication"]
     assert "linked tables together" not in said
@@ -369,7 +378,7 @@ def test_levels_that_no_sub_total_joins_are_not_linked() -> None:
     rows = [row for row in draw(3) if row["A10"] != "R"]
     tables = [alone(rows, ["A21", "SIZE"]), alone(rows, ["A88", "SIZE"])]
     with pytest.raises(InputError, match="split 'Total' of 'A88' in two ways"):
-        evosdc.audit(tables, link={"A21": "A88"})
+        evosdc.audit(tables, read=evosdc.Read(link={"A21": "A88"}))
     same = [{**row, "A88": row["A21"]} for row in rows]
     tables[0] = alone(same, ["A88", "SIZE"])
     with pytest.raises(InputError, match="--hierarchy A88=FILE"):
@@ -393,12 +402,14 @@ def test_a_table_that_is_linked_already_can_close_a_ring() -> None:
     rows = draw(3)
     joint = tabulate(rows, [["A21", "SIZE"], ["SIZE", "N2"]])
     third = alone(rows, ["A21", "N2"])
-    result = evosdc.protect([joint, third], evaluations=5, workers=1)
+    result = evosdc.protect([joint, third], workers=1, stop=evosdc.Stop(evaluations=5))
     assert "ring" in result.claim.publication
     assert result.safe is not True
     ring = tabulate(rows, [["A21", "SIZE"], ["SIZE", "N2"], ["A21", "N2"]])
     with pytest.raises(TableError, match="in a ring already"):
-        evosdc.protect([ring, alone(rows, ["A21", "N1"])], evaluations=5)
+        evosdc.protect(
+            [ring, alone(rows, ["A21", "N1"])], stop=evosdc.Stop(evaluations=5)
+        )
 
 
 def test_one_of_the_tables_is_known_from_before() -> None:
@@ -412,7 +423,9 @@ def test_one_of_the_tables_is_known_from_before() -> None:
         "N2": [made.table.label(i).split(", ")[1][3:] for i in earlier],
         "value": made.table.value[earlier].tolist(),
     }
-    words = evosdc.audit(made, earlier=frame).claim.publication
+    words = evosdc.audit(
+        made, prior=evosdc.Prior(already_published=frame)
+    ).claim.publication
     assert f"{len(earlier):,} cells are known from before" in words
 
 
@@ -420,7 +433,10 @@ def test_wrong_types_of_hierarchies_are_refused() -> None:
     with pytest.raises(InputError, match="of type int"):
         tabulate(draw(1), ["A21"], hierarchies={"A21": 5})
     with pytest.raises(InputError, match="of type list"):
-        evosdc.protect({"a": ["x"], "value": [1.0]}, hierarchies={"a": ["b", "a"]})
+        evosdc.protect(
+            {"a": ["x"], "value": [1.0]},
+            read=evosdc.Read(hierarchies={"a": ["b", "a"]}),
+        )
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -428,7 +444,12 @@ def test_further_formats_have_the_levels_of_each_table(
     seed: int, tmp_path: Path
 ) -> None:
     made = tabulate(draw(seed), hierarchies=CHAINS)
-    result = evosdc.protect(made, evaluations=5, workers=1, singletons=False)
+    result = evosdc.protect(
+        made,
+        workers=1,
+        stop=evosdc.Stop(evaluations=5),
+        attackers=evosdc.Attackers(who="public"),
+    )
     result.write(tmp_path / "out", formats="pivot,grid,tab")
     folder = tmp_path / "out" / ("publish" if result.safe else "draft")
     first = (folder / "published-1-A88-N2-pivot.csv").read_text()

@@ -471,7 +471,7 @@ def test_the_demo_writes_over_its_own_firms_only(
     monkeypatch.setattr(
         evosdc.api,
         "protect",
-        lambda t, **_: protect(t, method="attacker", evaluations=1),
+        lambda t, **_: protect(t, method="attacker", stop=evosdc.Stop(evaluations=1)),
     )
     out = tmp_path / "out"
     words = ("demo", "-o", out, "--firms", 60)

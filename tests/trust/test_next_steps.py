@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evosdc
-from builders import Command, flat_table
+from builders import Command, flat_table, options_of
 from evosdc.io import read_apriori_into, write_table
 from evosdc.metrics.fresh import ATTACKS, FreshTest
 from evosdc.results import TableVerdict
@@ -48,7 +48,9 @@ def narrow() -> Table:
 
 
 def protected(table: Table, **options: Any) -> TableVerdict:
-    return evosdc.protect(table, evaluations=5, workers=1, **options).verdict
+    return evosdc.protect(
+        table, workers=1, **options_of("protect", evaluations=5, **options)
+    ).verdict
 
 
 EARLIER = {"r": ["a"], "value": [10.0]}
@@ -63,10 +65,10 @@ REASONS: dict[str, tuple[Any, str, str]] = {
     "levels beyond any pattern, counts": (
         lambda: protected(counts()),
         "EXPOSED",
-        "--bounds 0:inf",
+        "--prior 0:inf",
     ),
     "levels beyond any pattern, bounds": (
-        lambda: protected(row(upper=[11.0, 21, 31, 41]), singletons=False),
+        lambda: protected(row(upper=[11.0, 21, 31, 41]), who="public"),
         "EXPOSED",
         "widen what everyone is said to know",
     ),
@@ -81,17 +83,19 @@ REASONS: dict[str, tuple[Any, str, str]] = {
         "let fixed cells be hidden",
     ),
     "all that may be hidden was published before": (
-        lambda: protected(row(), earlier={"r": list("bcd"), "value": [20.0, 30, 40]}),
+        lambda: protected(
+            row(), already_published={"r": list("bcd"), "value": [20.0, 30, 40]}
+        ),
         "EXPOSED",
         "where they follow from earlier publications",
     ),
     "lone respondents": (
-        lambda: protected(row("uuzz", frequency=[1, 5, 5, 5]), singletons=True),
+        lambda: protected(row("uuzz", frequency=[1, 5, 5, 5]), who="lone"),
         "EXPOSED",
         "--attackers public",
     ),
     "published before": (
-        lambda: protected(row(), earlier=EARLIER),
+        lambda: protected(row(), already_published=EARLIER),
         "EXPOSED",
         "--apriori",
     ),
@@ -112,21 +116,32 @@ REASONS: dict[str, tuple[Any, str, str]] = {
         "hide them",
     ),
     "audit, published before": (
-        lambda: evosdc.audit(row("umss"), earlier=EARLIER).verdict,
+        lambda: (
+            evosdc.audit(
+                row("umss"), prior=evosdc.Prior(already_published=EARLIER)
+            ).verdict
+        ),
         "EXPOSED",
         "--apriori",
     ),
     "audit, lone respondents": (
         lambda: (
-            evosdc.audit(row("uuss", frequency=[1, 5, 5, 5]), singletons=True).verdict
+            evosdc.audit(
+                row("uuss", frequency=[1, 5, 5, 5]),
+                attackers=evosdc.Attackers(who="lone"),
+            ).verdict
         ),
         "EXPOSED",
         "--attackers public",
     ),
     "audit, secondaries": (
-        lambda: evosdc.audit(two_rows(), secondaries=True).verdict,
+        lambda: (
+            evosdc.audit(
+                two_rows(), attackers=evosdc.Attackers(protect_secondaries=True)
+            ).verdict
+        ),
         "EXPOSED",
-        "--secondaries",
+        "--protect-secondaries",
     ),
     "audit, no time": (
         lambda: (
@@ -138,7 +153,7 @@ REASONS: dict[str, tuple[Any, str, str]] = {
         "--time-limit",
     ),
     "audit, no rule": (
-        lambda: evosdc.audit(row("ssss"), rules="none").verdict,
+        lambda: evosdc.audit(row("ssss"), read=evosdc.Read(rules="none")).verdict,
         "NOT JUDGED",
         "--rule p:10",
     ),
@@ -173,11 +188,16 @@ def test_a_safe_verdict_has_none() -> None:
 
 
 def test_the_steps_for_counts_help() -> None:
-    exposed = evosdc.protect(counts(), evaluations=5, workers=1)
+    exposed = evosdc.protect(counts(), workers=1, stop=evosdc.Stop(evaluations=5))
     assert exposed.verdict.word == "EXPOSED"
     # Said once, by whoever finds it.
     assert sum("beyond any pattern" in note for note in exposed.notes) == 1
-    weaker = evosdc.protect(counts(), evaluations=5, workers=1, bounds="0:inf")
+    weaker = evosdc.protect(
+        counts(),
+        workers=1,
+        stop=evosdc.Stop(evaluations=5),
+        prior=evosdc.Prior(bounds="0:inf"),
+    )
     assert weaker.safe
     words = "weaker attackers than by default, who do not know that somebody is in"
     assert words in weaker.claim.knowledge
@@ -186,9 +206,13 @@ def test_the_steps_for_counts_help() -> None:
 
 
 def test_bounds_that_say_no_less_are_not_weaker() -> None:
-    magnitudes = evosdc.protect(row(), evaluations=5, bounds="0:inf").claim.knowledge
+    magnitudes = evosdc.protect(
+        row(), stop=evosdc.Stop(evaluations=5), prior=evosdc.Prior(bounds="0:inf")
+    ).claim.knowledge
     assert "weaker" not in magnitudes
-    open_below = evosdc.protect(row(), evaluations=5, bounds="-inf:inf")
+    open_below = evosdc.protect(
+        row(), stop=evosdc.Stop(evaluations=5), prior=evosdc.Prior(bounds="-inf:inf")
+    )
     assert "do not know that cells are not negative" in open_below.claim.knowledge
 
 
@@ -196,7 +220,7 @@ def test_the_step_for_earlier_publications_helps(tmp_path: Path) -> None:
     accepted = tmp_path / "accepted.hst"
     accepted.write_text("a;S\n")
     table = read_apriori_into(row("uuss"), accepted)
-    verdict = protected(table, earlier=EARLIER)
+    verdict = protected(table, already_published=EARLIER)
     assert verdict.safe
 
 

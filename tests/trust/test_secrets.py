@@ -230,7 +230,7 @@ def test_no_contributor_and_no_contribution_is_published(
     assert "Miller" not in table.read_text() + table.with_name("t.csv.json").read_text()
     code, shown, error = run(
         *("protect", table, "--evaluations", 2, "--workers", 1, "-o", out),
-        *("--also", "pivot,grid,sbs,tab,parquet"),
+        *("--formats", "pivot,grid,sbs,tab,parquet"),
     )
     assert code == 0, error
     files = sorted((out / "publish").iterdir())

@@ -25,6 +25,7 @@ from made_results import (
     turnover_of,
 )
 
+import evosdc
 from builders import unlabelled
 from evosdc.report import report_html, share_html
 from evosdc.report.kit.text import brief, fixed, number
@@ -232,7 +233,9 @@ def test_a_table_protected_for_real(kind: str, tmp_path: Path) -> None:
     status[inner[0]] = "u"
     level = np.where(status == "u", np.round(0.2 * table.value), 0.0)
     table = table.replace(status=status, lpl=level, upl=level)
-    result = api.protect(table, method="greedy", evaluations=5, workers=1)
+    result = api.protect(
+        table, method="greedy", workers=1, stop=evosdc.Stop(evaluations=5)
+    )
     assert result.safe is True
     assert result.secondaries > 0
     write_result(tmp_path / "out", result, force=False)

@@ -161,7 +161,11 @@ def test_a_pair_is_read_back_whatever_the_order_of_codes(
         "v": [0.1 + k / 3 for k in range(15)],
     }
     made = evosdc.tabulate(
-        records, ["r", "s"], "v", rules=["p:10"], hierarchies={"r": tree}
+        records,
+        ["r", "s"],
+        "v",
+        rules=["p:10"],
+        read=evosdc.Read(hierarchies={"r": tree}),
     )
     path = tmp_path / f"t.{suffix}"
     write_table(path, made.table)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import evosdc
 from evosdc import api
 from evosdc.errors import HierarchyError, TableError
 from evosdc.io import read_hierarchy, table_from_frame
@@ -97,6 +98,11 @@ def test_wishes_are_tidied(tmp_path: Path) -> None:
     path = tmp_path / "hide.csv"
     path.write_text("region,industry\nNorth\u00a0, A\n", encoding="utf-8")
     for wish in ("region= North\u00a0,industry=A", {"region": "North "}, f"@{path}"):
-        done = api.protect(table, hide=wish, evaluations=3, workers=1)
+        done = api.protect(
+            table,
+            workers=1,
+            cells=evosdc.CellRequests(hide=wish),
+            stop=evosdc.Stop(evaluations=3),
+        )
         label = [table.label(int(c)) for c in np.flatnonzero(done.table.hidden)]
         assert "region=North, industry=A" in label

@@ -169,7 +169,9 @@ def test_the_command_says_what_it_did_and_names_no_rare_level(
     assert "'note' (nearly unique texts) is NOT in the copy" in said
     assert "'pid' (as asked) has fresh values" in said
     assert "levels of 'job' that fewer than 5 people have were pooled" in said
-    _, text, _ = run(*arguments, "-o", str(tmp_path / "b"), "--least", "0", "--json")
+    _, text, _ = run(
+        *arguments, "-o", str(tmp_path / "b"), "--min-group", "0", "--json"
+    )
     groups = json.loads(text)["small_groups"]
     assert groups["least"] == 0
     assert not groups["guarded"]

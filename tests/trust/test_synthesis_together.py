@@ -43,12 +43,12 @@ def people(n: int = 600, seed: int = 1) -> pd.DataFrame:
     [
         ("age,pay,job", "ill", []),
         ("age,height,job", "pay", []),
-        ("age,pay,job,height", "ill", ["--least", "12"]),
+        ("age,pay,job,height", "ill", ["--min-group", "12"]),
         ("age,pay", "job", ["--identifier", "pid=new"]),
-        ("pay,job", "ill", ["--least", "0"]),
+        ("pay,job", "ill", ["--min-group", "0"]),
         ("age,pay,job", "ill", ["--columns", "age,job,ill"]),
         ("age,job", "pay", []),
-        ("age,job", "ill", ["--least", "12"]),
+        ("age,job", "ill", ["--min-group", "12"]),
     ],
 )
 def test_one_risk_figure_whatever_was_pooled_coded_or_dropped(
@@ -68,7 +68,11 @@ def test_one_risk_figure_whatever_was_pooled_coded_or_dropped(
     assert any(made["risk"].values()) or "pay" in key or "height" in key
     assert (again, made["verdict"]) == (code, found["verdict"])
     assert "claim" in made
-    least = int(options[options.index("--least") + 1]) if "--least" in options else 5
+    least = (
+        int(options[options.index("--min-group") + 1])
+        if "--min-group" in options
+        else 5
+    )
     assert made["small_groups"]["least"] == least
     guarded = f"fewer than {least} people" if least else "not guarded"
     assert guarded in made["claim"]["small_groups"]

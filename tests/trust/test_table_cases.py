@@ -127,12 +127,16 @@ def test_a_lone_zero_is_protected(values: list[float]) -> None:
         for k in range(4)
     ]
     t = evosdc.tabulate(
-        firms(rows), ["r", "c"], "v", rules="freq:3", count_zeros=True
+        firms(rows),
+        ["r", "c"],
+        "v",
+        rules="freq:3",
+        contributors=evosdc.Contributors(count_zeros=True),
     ).table
     cell = next(i for i in range(len(t)) if t.label(i) == "r=a, c=x")
     assert t.status[cell] == "u"
     assert t.upl[cell] > 0
-    result = evosdc.protect(t, evaluations=10)
+    result = evosdc.protect(t, stop=evosdc.Stop(evaluations=10))
     assert result.safe
     low, high = evosdc.attack.intervals(result.table, [cell])
     assert high[0] - low[0] >= t.upl[cell]
@@ -141,10 +145,10 @@ def test_a_lone_zero_is_protected(values: list[float]) -> None:
 def test_primaries_without_levels_must_not_be_a_point() -> None:
     t = block("usssszsss", level=0.0)
     alone = t.status == "u"
-    word = evosdc.audit(t, alone, singletons=False)
+    word = evosdc.audit(t, alone, attackers=evosdc.Attackers(who="public"))
     assert word.safe is False
     assert word.verdict.exposed[0].label == "r=a, c=x"
-    result = evosdc.protect(t, evaluations=5)
+    result = evosdc.protect(t, stop=evosdc.Stop(evaluations=5))
     assert result.safe
     assert result.secondaries >= 3
 
@@ -165,13 +169,17 @@ def test_statuses_without_levels_ask_for_a_default(
 
 def test_the_floor_of_levels_is_an_option() -> None:
     rows = [("a", "x", 0.0)] + [("b", "y", 1000.0)] * 4
-    by = {"rules": "freq:3", "count_zeros": True}
-    least = evosdc.tabulate(firms(rows), ["r", "c"], "v", **by).table
-    more = evosdc.tabulate(firms(rows), ["r", "c"], "v", floor=250.0, **by).table
+    zeros = evosdc.Contributors(count_zeros=True)
+    high = evosdc.Contributors(count_zeros=True, floor=250.0)
+    by = ["r", "c"]
+    least, more = (
+        evosdc.tabulate(firms(rows), by, "v", rules="freq:3", contributors=one).table
+        for one in (zeros, high)
+    )
     assert least.origin.floor == pytest.approx(8.0)  # a hundredth of the mean of 800
     assert more.upl[more.status == "u"].min() == 250.0
     assert least.upl[least.status == "u"].min() == pytest.approx(8.0)
-    counts = evosdc.tabulate(firms(rows), ["r", "c"], **by).table
+    counts = evosdc.tabulate(firms(rows), by, rules="freq:3", contributors=zeros).table
     assert counts.origin.floor == 1.0
 
 
@@ -201,8 +209,14 @@ def test_one_negative_record_opens_its_own_cells_only() -> None:
     }
     plain = evosdc.tabulate(negatives(1.0), ["r", "c"], "v", rules=["p:10"]).table
     assert (plain.lower == 0).all()
-    one = evosdc.protect(t, evaluations=30, singletons=False)
-    two = evosdc.protect(plain, evaluations=30, singletons=False)
+    one = evosdc.protect(
+        t, stop=evosdc.Stop(evaluations=30), attackers=evosdc.Attackers(who="public")
+    )
+    two = evosdc.protect(
+        plain,
+        stop=evosdc.Stop(evaluations=30),
+        attackers=evosdc.Attackers(who="public"),
+    )
     assert one.safe
     assert two.safe
     # Hiding next to nothing was enough when no cell had a lower bound.
@@ -243,7 +257,7 @@ def test_every_verb_takes_bounds_and_says_them(
     table = tmp_path / "t.csv"
     write_table(table, block())
     out = tmp_path / "out"
-    given = ("--bounds", bounds)
+    given = ("--prior", bounds)
     code, text, error = run(
         "protect", table, "-o", out, "--evaluations", 5, "--json", *given
     )
@@ -254,7 +268,7 @@ def test_every_verb_takes_bounds_and_says_them(
     code, text, error = run("audit", table, "--pattern", pattern, "--json", *given)
     assert code == 0, error
     assert words in json.loads(text)["claim"]["knowledge"]
-    code, text, error = run("bounds", table, "--json", *given)
+    code, text, error = run("lower-bound", table, "--json", *given)
     assert code == 0, error
     assert words in json.loads(text)["knowledge"]
 
@@ -262,10 +276,10 @@ def test_every_verb_takes_bounds_and_says_them(
 def test_bounds_that_exclude_a_value_are_refused(run: Command, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     write_table(table, block())
-    code, _, error = run("audit", table, "--bounds", "0:50")
+    code, _, error = run("audit", table, "--prior", "0:50")
     assert code == 2
     assert "outside the bounds" in error
-    assert run("audit", table, "--bounds", "most")[0] == 2
+    assert run("audit", table, "--prior", "most")[0] == 2
 
 
 # Counts: floor 1, wholeness, the threshold, groups.
@@ -285,17 +299,23 @@ def test_ones_that_add_up_to_two_are_known() -> None:
     assert (t.lower[t.value > 0] == 1).all()
     small = np.array(["Total" not in t.label(i) for i in range(len(t))])
     block_only = (t.status == "u") & small
-    word = evosdc.audit(t, block_only | (t.status == "u") & ~small, singletons=False)
+    word = evosdc.audit(
+        t,
+        block_only | (t.status == "u") & ~small,
+        attackers=evosdc.Attackers(who="public"),
+    )
     # With the row totals of 2 published, every one of the ones is known.
     totals = np.array(
         [t.label(i) in ("r=a, c=Total", "r=b, c=Total") for i in range(len(t))]
     )
-    published = evosdc.audit(t, (t.status == "u") & ~totals, singletons=False)
+    published = evosdc.audit(
+        t, (t.status == "u") & ~totals, attackers=evosdc.Attackers(who="public")
+    )
     assert published.safe is False
     ones_known = {e.label for e in published.verdict.exposed}
     assert {"r=a, c=x", "r=a, c=y", "r=b, c=x", "r=b, c=y"} <= ones_known
     assert "whole" in word.claim.knowledge
-    result = evosdc.protect(t, evaluations=20)
+    result = evosdc.protect(t, stop=evosdc.Stop(evaluations=20))
     low, high = evosdc.attack.intervals(result.table, np.flatnonzero(block_only))
     if result.safe:
         assert np.all(high - low >= 1)
@@ -312,7 +332,9 @@ def test_fractions_of_people_prove_nothing() -> None:
     half = t.replace(
         status=np.where(levels > 0, "u", t.status), upl=levels, lpl=np.zeros(len(t))
     )
-    result = evosdc.protect(half, evaluations=10, singletons=False)
+    result = evosdc.protect(
+        half, stop=evosdc.Stop(evaluations=10), attackers=evosdc.Attackers(who="public")
+    )
     assert result.safe
     assert (
         result.certificate.numerators
@@ -323,12 +345,17 @@ def test_fractions_of_people_prove_nothing() -> None:
 
 def test_a_published_threshold_is_known_to_the_attacker() -> None:
     t = evosdc.tabulate(ones(), ["r", "c"], rules="freq:3").table
-    result = evosdc.protect(t, evaluations=10, threshold=3, singletons=False)
+    result = evosdc.protect(
+        t,
+        stop=evosdc.Stop(evaluations=10),
+        prior=evosdc.Prior(published_threshold=3),
+        attackers=evosdc.Attackers(who="public"),
+    )
     assert "below 3" in result.claim.knowledge
     small = (t.status == "u") & (t.value < 3)
     assert (result.table.upper[small] == 2).all()
     with pytest.raises(InputError, match="not of counts"):
-        evosdc.protect(block(), threshold=3)
+        evosdc.protect(block(), prior=evosdc.Prior(published_threshold=3))
 
 
 def test_groups_in_one_category_are_disclosure() -> None:
@@ -344,7 +371,7 @@ def test_groups_in_one_category_are_disclosure() -> None:
     empty, full = label["r=v, c=well"], label["r=v, c=ill"]
     assert t.value[empty] == 0
     assert t.status[empty] == t.status[full] == "u"
-    result = evosdc.protect(t, evaluations=10)
+    result = evosdc.protect(t, stop=evosdc.Stop(evaluations=10))
     assert result.safe
     assert "empty cells may be hidden" in result.claim.knowledge
     low, high = evosdc.attack.intervals(result.table, [empty, full])
@@ -428,21 +455,21 @@ def test_lone_respondents_are_guarded_against_by_default() -> None:
     t = evosdc.tabulate(lone_block(), ["r", "c"], "v", rules="freq:3").table
     square = t.status == "u"
     assert int(square.sum()) == 4
-    plain = evosdc.audit(t, square, singletons=False)
+    plain = evosdc.audit(t, square, attackers=evosdc.Attackers(who="public"))
     assert plain.safe
     assert "not judged against lone respondents: 4 cells" in plain.claim.insiders
     word = evosdc.audit(t, square)
     assert word.safe is False
     assert len(word.verdict.exposed) == 12
     assert len(word.verdict.exposed_cells) == 4
-    result = evosdc.protect(t, evaluations=10)
+    result = evosdc.protect(t, stop=evosdc.Stop(evaluations=10))
     assert result.safe
     assert result.secondaries > 0
     assert "each of 4 lone respondents" in result.claim.insiders
 
 
 def test_where_contributors_are_unknown_the_claim_says_so() -> None:
-    result = evosdc.protect(block(), evaluations=5)
+    result = evosdc.protect(block(), stop=evosdc.Stop(evaluations=5))
     assert result.safe
     assert result.claim.insiders.startswith("not judged against lone respondents")
     assert result.verdict.insiders is None
@@ -483,7 +510,13 @@ def test_one_holding_alone_in_several_cells_is_one_attacker() -> None:
     big = pa.concat_tables([frame, more.take(keep)]).append_column(
         "h", pa.array(owner + [third[i] for i in keep])
     )
-    t = evosdc.tabulate(big, ["r", "c"], "v", holding="h", rules="freq:3").table
+    t = evosdc.tabulate(
+        big,
+        ["r", "c"],
+        "v",
+        rules="freq:3",
+        contributors=evosdc.Contributors(holding="h"),
+    ).table
     who = lone_respondents(t)
     mine = {t.label(i) for i in np.flatnonzero(who >= 0)}
     assert mine == {"r=a, c=x", "r=a, c=y", "r=b, c=x", "r=b, c=y"}
@@ -537,13 +570,13 @@ def test_consent_takes_a_contributor_out_of_the_rules(
     rules = ("--rule", "nk:1,80", "--rule", "p:10", "--holding", "h")
     _, text, _ = run(*words, *rules)
     assert "nk:1,80: 0 cells" not in text
-    code, text, error = run(*words, *rules, "--waiver", consent)
+    code, text, error = run(*words, *rules, "--consent", consent)
     assert code == 0, error
     assert "nk:1,80: 0 cells, p:10: 0 cells" in text
     assert "1 contributors consented" in text
     code, text, _ = run("protect", table, "-o", tmp_path / "o", "--json")
     assert "1 contributors consented" in json.loads(text)["claim"]["rules"]
-    code, _, error = run(*words, "--rule", "p:10", "--waiver", consent)
+    code, _, error = run(*words, "--rule", "p:10", "--consent", consent)
     assert code == 2
     assert "--holding" in error
 
@@ -552,14 +585,23 @@ def test_somebody_who_did_not_consent_is_still_protected() -> None:
     rows = firms([("a", "x", 900.0), ("a", "x", 5.0), ("b", "y", 3.0)])
     big = rows.append_column("h", pa.array(["big", "small", "other"]))
     t = evosdc.tabulate(
-        big, ["r", "c"], "v", holding="h", rules="p:10", waiver=["big"]
+        big,
+        ["r", "c"],
+        "v",
+        rules="p:10",
+        contributors=evosdc.Contributors(holding="h", consent=["big"]),
     ).table
     marked = {t.label(i) for i in t.primaries}
     assert "r=a, c=x" in marked  # the small one would be known to the big one
     everyone = evosdc.tabulate(
-        big, ["r", "c"], "v", holding="h", rules=["p:10", "freq:3"],
-        waiver=["big", "small", "other"],
-    ).table  # fmt: skip
+        big,
+        ["r", "c"],
+        "v",
+        rules=["p:10", "freq:3"],
+        contributors=evosdc.Contributors(
+            holding="h", consent=["big", "small", "other"]
+        ),
+    ).table
     assert not len(everyone.primaries)
 
 
@@ -592,12 +634,16 @@ def test_what_is_read_is_not_written_over(
     before = {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}
     code, _, error = run(
         *("protect", path, "-o", name, "--force", "--evaluations", 5),
-        *("--earlier", published),
+        *("--already-published", published),
     )
     assert code == 2
     assert words in error
     assert step in error
-    result = evosdc.protect(path, earlier=str(published), evaluations=5)
+    result = evosdc.protect(
+        path,
+        prior=evosdc.Prior(already_published=str(published)),
+        stop=evosdc.Stop(evaluations=5),
+    )
     with pytest.raises(InputError, match="whose files this run replaces"):
         result.write(name, force=True)
     assert {p: p.read_bytes() for p in out.rglob("*") if p.is_file()} == before
@@ -626,7 +672,7 @@ def test_two_patterns_of_one_table_give_a_cell_away(
     earlier = one / "publish" / "published.csv"
     pattern = two / "confidential" / "pattern.csv"
     code, text, _ = run(
-        "audit", path, "--pattern", pattern, "--earlier", earlier, "--json"
+        "audit", path, "--pattern", pattern, "--already-published", earlier, "--json"
     )
     found = json.loads(text)
     assert code == 3
@@ -634,23 +680,34 @@ def test_two_patterns_of_one_table_give_a_cell_away(
     assert "known from before" in found["claim"]["publication"]
     code, text, error = run(
         *("protect", path, "-o", three, "--evaluations", 5, "--json"),
-        *("--earlier", earlier),
+        *("--already-published", earlier),
     )
     assert code == 0, error
     again = three / "publish" / "published.csv"
-    code, _, _ = run("audit", path, "--published", again, "--earlier", earlier)
+    code, _, _ = run(
+        "audit", path, "--published", again, "--already-published", earlier
+    )
     assert code == 0
 
 
 def test_a_sensitive_cell_that_was_published_is_lost() -> None:
     t = block("ussssssss")
     before = {"r": ["a", "b"], "c": ["x", "y"], "value": [10.0, 40.0]}
-    result = evosdc.protect(t, evaluations=5, earlier=[before])
+    result = evosdc.protect(
+        t,
+        stop=evosdc.Stop(evaluations=5),
+        prior=evosdc.Prior(already_published=[before]),
+    )
     assert result.safe is False
     assert [e.label for e in result.verdict.exposed] == ["r=a, c=x"]
     assert result.verdict.exposed[0].reason == "published"
     with pytest.raises(InputError, match="another value"):
-        evosdc.protect(t, earlier={"r": ["a"], "c": ["x"], "value": [99.0]})
+        evosdc.protect(
+            t,
+            prior=evosdc.Prior(
+                already_published={"r": ["a"], "c": ["x"], "value": [99.0]}
+            ),
+        )
 
 
 # 10. Words.
@@ -728,7 +785,7 @@ def test_tables_in_a_ring_are_judged_by_what_none_of_them_shows(
     names = ["r=N, a=A, s=Total", "r=S, a=A, s=Total", "r=S, a=B, s=Total"]
     hidden = np.zeros(len(t), dtype=bool)
     hidden[[cell, *(label[name] for name in names)]] = True
-    word = evosdc.audit(t, hidden, singletons=False)
+    word = evosdc.audit(t, hidden, attackers=evosdc.Attackers(who="public"))
     assert word.safe is False
     assert word.verdict.exposed[0].high == pytest.approx(36)
     path, out = tmp_path / "t.csv", tmp_path / "out"
@@ -745,10 +802,10 @@ def test_tables_in_a_ring_are_judged_by_what_none_of_them_shows(
     assert run("verify", path, certificate, "--published", file)[0] == 0
     # Made one by one, nobody can know what the others are sums of.
     alone = [evosdc.tabulate(ring(), span, "v", rules="freq:3").table for span in spans]
-    apart = evosdc.protect(alone, evaluations=5)
+    apart = evosdc.protect(alone, stop=evosdc.Stop(evaluations=5))
     assert apart.safe is None
     assert "ring" in apart.claim.publication
-    assert evosdc.protect(alone[:2], evaluations=5).safe is not None
+    assert evosdc.protect(alone[:2], stop=evosdc.Stop(evaluations=5)).safe is not None
 
 
 def test_a_publication_with_more_columns_is_refused(
@@ -793,5 +850,9 @@ def test_consent_of_strangers_is_refused() -> None:
     rows = lone_block().append_column("h", pa.array([str(k) for k in range(24)]))
     with pytest.raises(InputError, match="1 of 2 contributors"):
         evosdc.tabulate(
-            rows, ["r", "c"], "v", holding="h", rules="p:10", waiver=["3", "nobody"]
+            rows,
+            ["r", "c"],
+            "v",
+            rules="p:10",
+            contributors=evosdc.Contributors(holding="h", consent=["3", "nobody"]),
         )

@@ -41,7 +41,9 @@ def test_a_unit_that_was_not_judged_is_named() -> None:
     for unit in (1, 1000, 0.5):
         records = {**inner, "v": [unit * v / 1000 for v in inner["v"]]}
         made = evosdc.tabulate(records, ["r", "c"], "v", rules="freq:2")
-        by_unit[unit] = evosdc.protect(made, evaluations=5).claim.knowledge
+        by_unit[unit] = evosdc.protect(
+            made, stop=evosdc.Stop(evaluations=5)
+        ).claim.knowledge
     assert "multiples of" not in by_unit[1]
     assert "that all values are multiples of 1000 was not judged" in by_unit[1000]
     assert "that all values are multiples of 0.5 was not judged" in by_unit[0.5]
@@ -147,7 +149,7 @@ def test_a_cell_that_follows_from_whole_numbers_is_exposed() -> None:
     table = by_halves(0.5)
     cell = int(table.primaries[0])
     assert reach(table, cell, whole=True) == (5.0, 5.0)
-    assert evosdc.audit(table, whole_numbers=False).safe is True
+    assert evosdc.audit(table, prior=evosdc.Prior(whole_numbers=False)).safe is True
     word = evosdc.audit(table)
     assert word.safe is False
     assert "in whole numbers: 1 cells had levels that were rounded up" in (
@@ -168,7 +170,7 @@ def test_a_cell_that_only_fractions_protect_is_exposed() -> None:
     word = evosdc.audit(table)
     assert word.safe is False
     assert word.verdict.exposed[0].reason.startswith("only tables with fractions")
-    assert evosdc.audit(table, whole_numbers=False).safe is True
+    assert evosdc.audit(table, prior=evosdc.Prior(whole_numbers=False)).safe is True
 
 
 def test_fractions_are_taken_where_whole_tables_take_long(
@@ -216,7 +218,7 @@ def test_verdicts_are_those_of_all_whole_tables() -> None:
         }
         assert word.verdict.whole is True
         assert set(word.verdict.exposed_cells) == known
-        rough = evosdc.audit(table, whole_numbers=False).verdict
+        rough = evosdc.audit(table, prior=evosdc.Prior(whole_numbers=False)).verdict
         by_fractions += len(known - set(rough.exposed_cells))
     assert by_fractions, "tables in which fractions protect nothing show nothing"
 
@@ -231,7 +233,9 @@ def test_sensitive_cells_take_the_range_claimed(
     rng = np.random.default_rng([*sizes, fractions])
     safe = 0
     for _ in range(8):
-        result = evosdc.protect(random_table(rng, sizes), evaluations=3, seed=1)
+        result = evosdc.protect(
+            random_table(rng, sizes), seed=1, stop=evosdc.Stop(evaluations=3)
+        )
         table = result.table
         if result.safe is not True:
             continue
@@ -254,7 +258,7 @@ def test_sensitive_cells_take_the_range_claimed(
 
 def test_networks_are_judged_in_whole_numbers() -> None:
     table = random_table(np.random.default_rng(5), (4, 4))
-    result = evosdc.protect(table, evaluations=3)
+    result = evosdc.protect(table, stop=evosdc.Stop(evaluations=3))
     assert result.verdict.whole is True
     assert JUDGED in result.claim.knowledge
 
@@ -267,12 +271,16 @@ def test_levels_are_raised_to_a_unit_and_kept_below_the_bounds() -> None:
         "upl": [0.4, 0, 0, 0],
         "lpl": [2.4, 0, 0, 0],
     }
-    result = evosdc.protect(cells, evaluations=3, bounds="percent:50")
+    result = evosdc.protect(
+        cells, stop=evosdc.Stop(evaluations=3), prior=evosdc.Prior(bounds="percent:50")
+    )
     at = int(result.table.primaries[0])
     assert (result.table.upl[at], result.table.lpl[at]) == (1.0, 2.0)
     assert (result.table.lower[at], result.table.upper[at]) == (3.0, 7.0)
     plain = evosdc.protect(
-        cells, evaluations=3, bounds="percent:50", whole_numbers=False
+        cells,
+        stop=evosdc.Stop(evaluations=3),
+        prior=evosdc.Prior(bounds="percent:50", whole_numbers=False),
     )
     assert plain.table.upl[at] == 0.4
     assert "though all of them are" in plain.claim.knowledge
@@ -281,7 +289,9 @@ def test_levels_are_raised_to_a_unit_and_kept_below_the_bounds() -> None:
 def test_a_table_in_which_no_whole_number_is_left_is_exposed() -> None:
     """Known to within 5 %, values below 20 are known: nothing can be hidden."""
     table = random_table(np.random.default_rng(7), (3, 3))
-    result = evosdc.protect(table, evaluations=3, bounds="percent:5")
+    result = evosdc.protect(
+        table, stop=evosdc.Stop(evaluations=3), prior=evosdc.Prior(bounds="percent:5")
+    )
     assert result.safe is False
     assert len(result.verdict.exposed_cells) == len(table.primaries)
 
@@ -292,9 +302,11 @@ def test_a_few_values_with_fractions_may_be_declared_whole() -> None:
     status = np.array(list("usssussss"))
     level = np.where(status == "u", 0.5, 0.0)
     table = build_table(dims, codes, value, status=status, upl=level, lpl=level)
-    plain = evosdc.protect(table, evaluations=3)
+    plain = evosdc.protect(table, stop=evosdc.Stop(evaluations=3))
     assert "whole" not in plain.claim.knowledge
-    declared = evosdc.protect(table, evaluations=3, whole_numbers=True)
+    declared = evosdc.protect(
+        table, stop=evosdc.Stop(evaluations=3), prior=evosdc.Prior(whole_numbers=True)
+    )
     assert declared.safe is True
     assert "whole numbers (declared: 4 cells are not)" in declared.claim.knowledge
     assert declared.table.upl[declared.table.primaries].min() == 1.0
@@ -308,7 +320,7 @@ def test_counts_are_whole_whatever_is_said() -> None:
     table = random_table(np.random.default_rng(2), (3, 3))
     table = table.replace(origin=Origin(counts=True))
     with pytest.raises(InputError, match="whole numbers"):
-        evosdc.audit(table, whole_numbers=False)
+        evosdc.audit(table, prior=evosdc.Prior(whole_numbers=False))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jj", ".tab"])
@@ -349,10 +361,18 @@ def test_every_reader_finds_whole_numbers() -> None:
     }
     frames: list[Any] = [whole, whole | {"value": [5.0, 20.0, 30.0]}]
     for cells, bounds in itertools.product(frames, ("auto", "0:inf")):
-        result = evosdc.protect(cells, evaluations=3, bounds=bounds)
+        result = evosdc.protect(
+            cells, stop=evosdc.Stop(evaluations=3), prior=evosdc.Prior(bounds=bounds)
+        )
         assert result.table.origin.whole is True
     cells = whole | {"value": [5.5, 20, 30]}
-    assert evosdc.protect(cells, evaluations=3).table.origin.whole is False
+    assert (
+        evosdc.protect(cells, stop=evosdc.Stop(evaluations=3)).table.origin.whole
+        is False
+    )
     # Doubles this large have no fractions, which says nothing of the values.
     large = whole | {"value": [5e15, 2e16, 3e16]}
-    assert evosdc.protect(large, evaluations=3).table.origin.whole is False
+    assert (
+        evosdc.protect(large, stop=evosdc.Stop(evaluations=3)).table.origin.whole
+        is False
+    )

@@ -41,7 +41,9 @@ def by_code(table: Table) -> dict[str, int]:
 @pytest.mark.parametrize("rule", ["freq:3", "freq:3,20,records", "business"])
 @pytest.mark.parametrize("options", [{}, {"holding": "firm"}, {"weight": "w"}])
 def test_contributors_of_zero_do_not_count(rule: str, options: dict[str, str]) -> None:
-    table = evosdc.tabulate(records(), ["r"], "v", rules=[rule], **options).table
+    table = evosdc.tabulate(
+        records(), ["r"], "v", rules=[rule], contributors=evosdc.Contributors(**options)
+    ).table
     at = by_code(table)
     for name, (_, many) in CELLS.items():
         few = 0 < many < 3
@@ -55,11 +57,17 @@ def test_an_option_counts_them_again_and_the_claim_says_which() -> None:
     claims = {}
     for zeros, sensitive in ((False, {"a", "e"}), (True, {"f"})):
         table = evosdc.tabulate(
-            records(), ["r"], "v", rules=["freq:3"], count_zeros=zeros
+            records(),
+            ["r"],
+            "v",
+            rules=["freq:3"],
+            contributors=evosdc.Contributors(count_zeros=zeros),
         ).table
         at = by_code(table)
         assert {c for c in CELLS if table.status[at[c]] == "u"} == sensitive
-        claims[zeros] = evosdc.protect(table, evaluations=3).claim.rules
+        claims[zeros] = evosdc.protect(
+            table, stop=evosdc.Stop(evaluations=3)
+        ).claim.rules
     assert (
         "contributors of zero do not count for the minimum frequency" in (claims[False])
     )
@@ -88,7 +96,9 @@ def test_the_only_one_who_contributes_is_alone(options: dict[str, str]) -> None:
         "v": [90.0, 0, 40, 0, 0, 30, 31, 32, 500, 400, 300],
     }
     made["firm"] = [f"firm {k}" for k in range(11)]
-    table = evosdc.tabulate(made, ["r"], "v", rules=["freq:3"], **options).table
+    table = evosdc.tabulate(
+        made, ["r"], "v", rules=["freq:3"], contributors=evosdc.Contributors(**options)
+    ).table
     at, who = by_code(table), lone_respondents(table)
     assert who[at["a"]] >= 0
     assert who[at["b"]] >= 0
@@ -98,8 +108,11 @@ def test_the_only_one_who_contributes_is_alone(options: dict[str, str]) -> None:
     hidden[[at["a"], at["b"]]] = True
     word = evosdc.audit(table, hidden)
     assert word.safe is False
-    assert evosdc.audit(table, hidden, singletons=False).safe is True
-    assert evosdc.protect(table, evaluations=3).safe is True
+    assert (
+        evosdc.audit(table, hidden, attackers=evosdc.Attackers(who="public")).safe
+        is True
+    )
+    assert evosdc.protect(table, stop=evosdc.Stop(evaluations=3)).safe is True
 
 
 def test_who_is_alone_with_a_zero_is_not_the_one_who_contributes() -> None:
@@ -133,7 +146,7 @@ def test_ready_made_tables_are_judged_with_their_numbers() -> None:
         "upl": [2, 0, 0],
         "frequency": [1, 4, 4],
     }
-    claim = evosdc.protect(cells, evaluations=3).claim
+    claim = evosdc.protect(cells, stop=evosdc.Stop(evaluations=3)).claim
     assert "numbers of contributors as given" in claim.insiders
     assert "contributors who dominate a cell: not known how many" in claim.insiders
 
@@ -165,11 +178,13 @@ def test_dominant_contributors_are_counted_in_the_claim(
         "v": [9990.0, 10, 9300, 350, 350, 7000, 3000, 800],
         "firm": [f"firm {k}" for k in range(8)],
     }
-    table = evosdc.tabulate(made, ["r"], "v", rules=rules, **options).table
+    table = evosdc.tabulate(
+        made, ["r"], "v", rules=rules, contributors=evosdc.Contributors(**options)
+    ).table
     found = table.origin.dominated
     assert found is not None
     assert (found.sensitive, found.others) == cells
-    said = evosdc.protect(table, evaluations=3).claim.insiders
+    said = evosdc.protect(table, stop=evosdc.Stop(evaluations=3)).claim.insiders
     assert f"leave the others less than {limit} of what they have" in said
     assert f"{cells[0]} sensitive cells" in said
     assert ("others, where they are hidden" in said) == bool(cells[1])
@@ -179,4 +194,7 @@ def test_dominant_contributors_are_counted_in_the_claim(
 def test_nobody_dominates_where_all_are_alike() -> None:
     made = {"r": ["a"] * 4 + ["b"], "v": [5.0, 6, 7, 8, 9]}
     table = evosdc.tabulate(made, ["r"], "v", rules=["freq:3"]).table
-    assert "others" not in evosdc.protect(table, evaluations=3).claim.insiders
+    assert (
+        "others"
+        not in evosdc.protect(table, stop=evosdc.Stop(evaluations=3)).claim.insiders
+    )

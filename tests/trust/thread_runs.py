@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import evosdc
-from builders import grid_of
+from builders import grid_of, options_of
 from evosdc.results import Certificate, TableVerdict
 from evosdc.table import Table
 
@@ -57,7 +57,9 @@ def records() -> pa.Table:
 
 
 def protected(shape: Sequence[int], seed: int, **more: object) -> Answer:
-    found = evosdc.protect(table(*shape), time_limit=None, seed=seed, **more)
+    found = evosdc.protect(
+        table(*shape), **options_of("protect", time_limit=None, seed=seed, **more)
+    )
     certificate = found.certificate
     return {
         "pattern": _digest(found.table.status),

@@ -9,6 +9,7 @@ import pytest
 
 import evosdc
 from builders import Command
+from evosdc.api.attackers import Against
 from evosdc.errors import InputError
 from evosdc.table import Table
 from evosdc.table.attackers import find_attackers
@@ -23,34 +24,63 @@ RECORDS = {
 @pytest.fixture
 def table() -> Table:
     return evosdc.tabulate(
-        RECORDS, ["r", "s"], "v", rules=["p:10"], contributions=True
+        RECORDS,
+        ["r", "s"],
+        "v",
+        rules=["p:10"],
+        contributors=evosdc.Contributors(contributions=True),
     ).table
 
 
 def test_attackers_of_a_table_are_those_that_are_asked_for(table: Table) -> None:
     together = evosdc.Coalition("A", ["r=a,s=x", "r=b,s=x"])
     for kind in ("public", "lone", "pairs", None):
-        mine = evosdc.Attacker(attackers=kind, coalitions=[together]).of(table)
+        asked = evosdc.Attackers(who=kind, coalitions=[together])
+        mine = Against.asked(asked, table).of(table)
         found = find_attackers(table, kind, [together])
         assert mine.kind == found.kind
         assert mine.cell.tolist() == found.cell.tolist()
         assert mine.down.tolist() == found.down.tolist()
-    assert len(evosdc.Attacker(attackers="pairs").of(table)) > len(
-        evosdc.Attacker(attackers="lone").of(table)
+    pairs, lone = (
+        Against.asked(evosdc.Attackers(who=kind), table).of(table)
+        for kind in ("pairs", "lone")
     )
+    assert len(pairs) > len(lone)
 
 
-def test_singletons_are_a_former_name() -> None:
-    assert evosdc.Attacker(singletons=True) == evosdc.Attacker(attackers="lone")
-    assert evosdc.Attacker(singletons=False) == evosdc.Attacker(attackers="public")
-    assert evosdc.Attacker(singletons=None) == evosdc.Attacker()
-    assert repr(evosdc.Attacker()) == (
-        "Attacker(strict=False, attackers=None, coalitions=(), secondaries=False)"
+def test_attackers_are_options_and_coalitions_name_several(table: Table) -> None:
+    assert repr(evosdc.Attackers()) == (
+        "Attackers(who=None, coalitions=(), strict=False, protect_secondaries=False)"
     )
-    with pytest.raises(InputError, match="both attackers and singletons"):
-        evosdc.Attacker(attackers="lone", singletons=True)
+    with pytest.raises(InputError, match="who is 'everybody'"):
+        evosdc.Attackers(who="everybody")
+    with pytest.raises(InputError, match="list of evosdc"):
+        evosdc.audit(table, attackers=evosdc.Attackers(coalitions=["A"]))
     with pytest.raises(InputError, match="one text"):
         evosdc.Coalition("A", "r=a,s=x")
+
+
+def test_verify_refuses_what_was_judged_against_fewer(
+    table: Table, tmp_path: Path
+) -> None:
+    lone = evosdc.Attackers(who="lone")
+    result = evosdc.protect(table, attackers=lone, stop=evosdc.Stop(evaluations=20))
+    assert result.safe
+    result.write(tmp_path / "out")
+    certificate = tmp_path / "out/confidential/certificate.npz"
+    assert evosdc.verify(table, certificate).holds
+    assert evosdc.verify(table, certificate, attackers=evosdc.Attackers()).holds
+    assert evosdc.verify(table, certificate, attackers=lone).holds
+    together = evosdc.Coalition("A", ["r=a,s=x", "r=b,s=x"])
+    for more, words in (
+        (evosdc.Attackers(who="pairs"), "attackers pairs, but lone"),
+        (evosdc.Attackers(coalitions=[together]), "coalition 'A'"),
+        (evosdc.Attackers(strict=True), "levels that are exceeded"),
+        (evosdc.Attackers(protect_secondaries=True), "secondaries"),
+    ):
+        report = evosdc.verify(table, certificate, attackers=more)
+        assert not report.holds
+        assert any(words in fault for fault in report.faults)
 
 
 def test_the_command_line_takes_attackers_and_coalitions(
@@ -75,4 +105,4 @@ def test_the_command_line_takes_attackers_and_coalitions(
     code, text, _ = run("protect", "--help")
     assert code == 0
     assert "--attackers" in text
-    assert "--no-singletons" not in text
+    assert "--attackers", "public" not in text

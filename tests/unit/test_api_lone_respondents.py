@@ -47,7 +47,9 @@ def test_holdings_count_before_records() -> None:
         }
     )
     plain = evosdc.tabulate(records, "r", "v", rules="none").table
-    held = evosdc.tabulate(records, "r", "v", holding="h", rules="none").table
+    held = evosdc.tabulate(
+        records, "r", "v", rules="none", contributors=evosdc.Contributors(holding="h")
+    ).table
     assert (lone_respondents(plain) == -1).all()
     at = [held.label(i) for i in np.flatnonzero(lone_respondents(held) >= 0)]
     assert at == ["r=a"]
@@ -59,28 +61,33 @@ def test_holdings_count_before_records() -> None:
 def test_unknown_counts_are_refused() -> None:
     t = make("random", 1, shape=(4, 4))
     with pytest.raises(InputError, match="how many contributors"):
-        evosdc.protect(t, singletons=True, evaluations=5)
+        evosdc.protect(
+            t, attackers=evosdc.Attackers(who="lone"), stop=evosdc.Stop(evaluations=5)
+        )
     with pytest.raises(InputError, match="how many contributors"):
-        evosdc.audit(t, singletons=True)
+        evosdc.audit(t, attackers=evosdc.Attackers(who="lone"))
 
 
 def test_the_judge_finds_what_a_lone_respondent_finds() -> None:
     # a-x, a-y, b-x, b-y hidden: a square. Whoever knows one corner knows all.
     t = grid([1, 5, 5, 5, 5, 5])
-    assert evosdc.audit(t, singletons=False).safe
+    assert evosdc.audit(t, attackers=evosdc.Attackers(who="public")).safe
     word = evosdc.audit(t)
     assert not word.safe
     assert {e.cell for e in word.verdict.exposed} == {1, 3, 4}
     assert all("lone respondent of r=a, s=x" in e.insider for e in word.verdict.exposed)
     assert all(e.low == e.high for e in word.verdict.exposed)
     assert word.verdict.insiders == 1
-    assert evosdc.audit(grid([3] * 6), singletons=True).safe
+    assert evosdc.audit(grid([3] * 6), attackers=evosdc.Attackers(who="lone")).safe
 
 
 @pytest.mark.parametrize("method", ["sp", "attacker", "optimal", "hitas"])
 def test_any_method_is_completed(method: str) -> None:
     result = evosdc.protect(
-        grid([1, 5, 5, 1, 5, 5]), singletons=True, method=method, evaluations=20
+        grid([1, 5, 5, 1, 5, 5]),
+        method=method,
+        attackers=evosdc.Attackers(who="lone"),
+        stop=evosdc.Stop(evaluations=20),
     )
     assert result.safe
     assert result.verdict.insiders == 2
@@ -92,7 +99,9 @@ def test_any_method_is_completed(method: str) -> None:
 def test_by_definition(seed: int) -> None:
     """Publish each respondent's cells and ask for the intervals: no shortcut."""
     t = make("frequency", seed, shape=(5, 4, 3))
-    result = evosdc.protect(t, singletons=True, method="attacker")
+    result = evosdc.protect(
+        t, method="attacker", attackers=evosdc.Attackers(who="lone")
+    )
     assert result.safe
     final = result.table
     who = lone_respondents(final)
@@ -113,7 +122,9 @@ def test_by_definition(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_shortcut_agrees_with_the_definition(seed: int) -> None:
     t = make("frequency", seed, shape=(5, 4, 3))
-    plain = evosdc.protect(t, method="attacker", singletons=False).table
+    plain = evosdc.protect(
+        t, method="attacker", attackers=evosdc.Attackers(who="public")
+    ).table
     word, certificate = judge_attackers(plain, *judge(plain))
     found = {(e.cell, e.insider.partition("respondent of ")[2]) for e in word.exposed}
     who = lone_respondents(plain)
@@ -135,7 +146,7 @@ def test_the_shortcut_agrees_with_the_definition(seed: int) -> None:
 def test_what_cannot_be_had_is_listed_and_the_rest_protected() -> None:
     t = grid([1, 5, 5, 5, 5, 5])
     status = np.where(t.status == "s", "z", t.status)
-    result = evosdc.protect(t.replace(status=status), evaluations=5)
+    result = evosdc.protect(t.replace(status=status), stop=evosdc.Stop(evaluations=5))
     assert result.safe is False
     assert {e.cell for e in result.verdict.exposed} == {1, 3, 4}
     assert {e.insider for e in result.verdict.exposed} == {
@@ -143,4 +154,4 @@ def test_what_cannot_be_had_is_listed_and_the_rest_protected() -> None:
     }
     assert len(result.verdict.exposed_cells) == 3
     # Nobody else finds anything.
-    assert evosdc.audit(result.table, singletons=False).safe
+    assert evosdc.audit(result.table, attackers=evosdc.Attackers(who="public")).safe

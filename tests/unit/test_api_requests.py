@@ -9,7 +9,7 @@ import pytest
 
 import evosdc
 from builders import flat_table, unlabelled
-from evosdc.api.requests import preference, read_requests
+from evosdc.api.requests import read_requests
 from evosdc.errors import InputError, LevelError, RequestError
 from evosdc.instances import make
 from evosdc.table import Table
@@ -43,7 +43,11 @@ def test_select_takes_patterns_and_numbers() -> None:
 
 
 def test_hide_makes_a_cell_sensitive_and_the_judge_asks_for_it() -> None:
-    result = evosdc.protect(one_sensitive(), evaluations=20, hide="r=c,s=z")
+    result = evosdc.protect(
+        one_sensitive(),
+        stop=evosdc.Stop(evaluations=20),
+        cells=evosdc.CellRequests(hide="r=c,s=z"),
+    )
     assert result.safe
     assert "r=c, s=z" in hidden(result)
     assert result.verdict.judged == 2
@@ -53,10 +57,12 @@ def test_hide_makes_a_cell_sensitive_and_the_judge_asks_for_it() -> None:
 
 
 def test_publish_keeps_cells_and_leaves_their_status_alone() -> None:
-    free = evosdc.protect(one_sensitive(), evaluations=20)
+    free = evosdc.protect(one_sensitive(), stop=evosdc.Stop(evaluations=20))
     assert "r=a, s=y" in hidden(free)
     result = evosdc.protect(
-        one_sensitive(), evaluations=20, publish={"r": "a", "s": "[yz]"}
+        one_sensitive(),
+        stop=evosdc.Stop(evaluations=20),
+        cells=evosdc.CellRequests(publish={"r": "a", "s": "[yz]"}),
     )
     assert result.safe
     assert not {"r=a, s=y", "r=a, s=z"} & hidden(result)
@@ -65,15 +71,21 @@ def test_publish_keeps_cells_and_leaves_their_status_alone() -> None:
 
 
 def test_prefer_moves_the_pattern() -> None:
-    free = evosdc.protect(one_sensitive(), evaluations=20)
-    kept = evosdc.protect(one_sensitive(), evaluations=20, prefer={"s=y": 100})
+    free = evosdc.protect(one_sensitive(), stop=evosdc.Stop(evaluations=20))
+    kept = evosdc.protect(
+        one_sensitive(),
+        stop=evosdc.Stop(evaluations=20),
+        cells=evosdc.CellRequests(cost_factor={"s=y": 100}),
+    )
     assert {"r=a, s=y", "r=b, s=y"} <= hidden(free)
     assert not any("s=y" in name for name in hidden(kept))
     cheap = evosdc.protect(
-        one_sensitive(), evaluations=20, prefer=[({"r": "c"}, 0.0), ("s=z", 0.01)]
+        one_sensitive(),
+        stop=evosdc.Stop(evaluations=20),
+        cells=evosdc.CellRequests(cost_factor=[({"r": "c"}, 0.0), ("s=z", 0.01)]),
     )
     assert {"r=c, s=x", "r=c, s=z"} <= hidden(cheap)
-    assert kept.settings["prefer"] == ["s=y=100"]
+    assert kept.settings["cost_factor"] == ["s=y=100"]
 
 
 @pytest.mark.parametrize(
@@ -84,15 +96,19 @@ def test_prefer_moves_the_pattern() -> None:
             {"hide": "r=b,s=x", "publish": "r=b,s=x"},
             "to be hidden and to be published: r=b, s=x",
         ),
-        ({"prefer": {"r=a": -1.0}}, "a preference of -1.0 for r=a"),
-        ({"prefer": {"r=a": float("nan")}}, "a preference of nan"),
+        ({"cost_factor": {"r=a": -1.0}}, "a preference of -1.0 for r=a"),
+        ({"cost_factor": {"r=a": float("nan")}}, "a preference of nan"),
     ],
 )
 def test_contradictions_name_cells_and_no_values(
     requests: dict[str, object], words: str
 ) -> None:
     with pytest.raises(RequestError) as found:
-        evosdc.protect(one_sensitive(), evaluations=5, **requests)
+        evosdc.protect(
+            one_sensitive(),
+            stop=evosdc.Stop(evaluations=5),
+            cells=evosdc.CellRequests(**requests),
+        )
     assert words in str(found.value)
     assert "917" not in str(found.value)
 
@@ -102,11 +118,19 @@ def test_fixed_and_bounded_cells_cannot_be_hidden() -> None:
     status = t.status.copy()
     status[4] = "z"
     with pytest.raises(RequestError, match="fixed and must be hidden: r=b, s=y"):
-        evosdc.protect(t.replace(status=status), evaluations=5, hide="r=b,s=y")
+        evosdc.protect(
+            t.replace(status=status),
+            stop=evosdc.Stop(evaluations=5),
+            cells=evosdc.CellRequests(hide="r=b,s=y"),
+        )
     tight = np.where(np.arange(len(t)) == 4, t.value, t.upper)
     low = np.where(np.arange(len(t)) == 4, t.value, t.lower)
     with pytest.raises(RequestError, match="known to everyone"):
-        evosdc.protect(t.replace(upper=tight, lower=low), evaluations=5, hide="r=b,s=y")
+        evosdc.protect(
+            t.replace(upper=tight, lower=low),
+            stop=evosdc.Stop(evaluations=5),
+            cells=evosdc.CellRequests(hide="r=b,s=y"),
+        )
 
 
 def test_a_secondary_to_keep_cannot_be_published() -> None:
@@ -116,15 +140,18 @@ def test_a_secondary_to_keep_cannot_be_published() -> None:
     with pytest.raises(RequestError, match=r"secondaries to keep.*r=b, s=y"):
         evosdc.protect(
             t.replace(status=status),
-            keep_secondaries=True,
-            publish="r=b",
-            evaluations=5,
+            cells=evosdc.CellRequests(keep_secondaries=True, publish="r=b"),
+            stop=evosdc.Stop(evaluations=5),
         )
 
 
 def test_levels_out_of_reach_blame_the_wishes() -> None:
     with pytest.raises(LevelError) as found:
-        evosdc.protect(one_sensitive(), evaluations=5, publish=["s=[yz]", "s=Total"])
+        evosdc.protect(
+            one_sensitive(),
+            stop=evosdc.Stop(evaluations=5),
+            cells=evosdc.CellRequests(publish=["s=[yz]", "s=Total"]),
+        )
     assert "r=a, s=x" in str(found.value)
     assert "must be published: s=[yz]; s=Total" in str(found.value)
     assert "917" not in str(found.value)
@@ -133,7 +160,7 @@ def test_levels_out_of_reach_blame_the_wishes() -> None:
 def test_wishes_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "keep.csv"
     path.write_text("r,s,factor\na,,5\n,y,0.5\n")
-    requests = read_requests(None, f"@{path}", [preference(f"@{path}")])
+    requests = read_requests(None, f"@{path}", [f"@{path}"])
     assert requests.publish == [{"r": "a"}, {"s": "y"}]
     assert requests.prefer == [({"r": "a"}, 5.0), ({"s": "y"}, 0.5)]
     assert requests.factors(one_sensitive()).tolist()[:2] == [5.0, 2.5]
@@ -150,7 +177,7 @@ def test_labels_that_cannot_be_read(text: str) -> None:
 
 def test_preferences_that_cannot_be_read() -> None:
     with pytest.raises(InputError, match="a preference is"):
-        preference("r=a")
+        read_requests(None, None, "r=a")
 
 
 def test_unlabelled_tables_take_numbers() -> None:
@@ -160,8 +187,9 @@ def test_unlabelled_tables_take_numbers() -> None:
     result = evosdc.protect(
         bare,
         method="attacker",
-        hide=f"cell_id={safe[0]}",
-        publish=f"cell_id={safe[1]}",
+        cells=evosdc.CellRequests(
+            hide=f"cell_id={safe[0]}", publish=f"cell_id={safe[1]}"
+        ),
     )
     assert result.safe
     assert result.table.hidden[safe[0]]

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 import evosdc
 from builders import flat_table
 from evosdc.instances import make
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.table import Table
 
 
@@ -22,9 +21,16 @@ from evosdc.table import Table
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_secondary_can_be_worked_out(method: str, seed: int) -> None:
     t = make("random", seed, shape=(6, 4, 2), trees=1, zeros=0.3)
-    result = evosdc.protect(t, method=method, secondaries=True, time_limit=20)
+    result = evosdc.protect(
+        t,
+        method=method,
+        time_limit=20,
+        attackers=evosdc.Attackers(protect_secondaries=True),
+    )
     assert result.safe
-    assert evosdc.audit(result.table, secondaries=True).safe
+    assert evosdc.audit(
+        result.table, attackers=evosdc.Attackers(protect_secondaries=True)
+    ).safe
     assert result.verdict.judged == result.secondaries + len(t.primaries)
 
 
@@ -42,7 +48,12 @@ def test_a_secondary_that_protects_nothing_is_published(
 ) -> None:
     t = squares()
     assert evosdc.audit(t).safe
-    assert [e.cell for e in evosdc.audit(t, secondaries=True).verdict.exposed] == [15]
+    assert [
+        e.cell
+        for e in evosdc.audit(
+            t, attackers=evosdc.Attackers(protect_secondaries=True)
+        ).verdict.exposed
+    ] == [15]
     found = searched_as(monkeypatch, t, t.hidden)
     assert found.safe
     assert np.flatnonzero(t.hidden & ~found.table.hidden).tolist() == [15]
@@ -62,7 +73,8 @@ def test_a_secondary_that_follows_from_an_earlier_publication_is_published(
     ).tolist() == [0, 1]
     earlier = tmp_path / "earlier.csv"
     earlier.write_text("r,value\na,10\n", encoding="utf-8")
-    found = searched_as(monkeypatch, t, t.hidden, earlier=earlier)
+    prior = evosdc.Prior(already_published=earlier)
+    found = searched_as(monkeypatch, t, t.hidden, prior=prior)
     assert np.flatnonzero(found.table.hidden).tolist() == [0]
 
 
@@ -78,12 +90,22 @@ def searched_as(
         return problem.pattern(hidden), ()
 
     monkeypatch.setattr(import_module("evosdc.api.solve"), "run", search)
-    return evosdc.protect(table, secondaries=True, evaluations=5, **options)
+    return evosdc.protect(
+        table,
+        attackers=evosdc.Attackers(protect_secondaries=True),
+        stop=evosdc.Stop(evaluations=5),
+        **options,
+    )
 
 
 def test_what_must_stay_hidden_is_protected() -> None:
     t = squares()
-    result = evosdc.protect(t, keep_secondaries=True, secondaries=True, evaluations=20)
+    result = evosdc.protect(
+        t,
+        cells=evosdc.CellRequests(keep_secondaries=True),
+        attackers=evosdc.Attackers(protect_secondaries=True),
+        stop=evosdc.Stop(evaluations=20),
+    )
     assert result.safe
     assert result.table.status[15] == "m"
     assert result.secondaries > 4
@@ -96,18 +118,28 @@ def test_own_levels_of_secondaries_are_kept() -> None:
     levels = np.where(t.status == "s", np.rint(0.3 * np.abs(t.value)), t.upl)
     t = t.replace(upl=levels)
     plain = evosdc.protect(t, method="attacker")
-    assert not evosdc.audit(plain.table, secondaries=True).safe
-    result = evosdc.protect(t, method="attacker", secondaries=True)
+    assert not evosdc.audit(
+        plain.table, attackers=evosdc.Attackers(protect_secondaries=True)
+    ).safe
+    result = evosdc.protect(
+        t, method="attacker", attackers=evosdc.Attackers(protect_secondaries=True)
+    )
     assert result.safe
 
 
 def test_strict_goes_through() -> None:
     t = make("random", 22, shape=(6, 5), strict=True)
-    result = evosdc.protect(t, strict=True, secondaries=True, evaluations=30)
+    result = evosdc.protect(
+        t,
+        attackers=evosdc.Attackers(strict=True, protect_secondaries=True),
+        stop=evosdc.Stop(evaluations=30),
+    )
     assert result.safe
     assert result.verdict.strict
     assert result.settings["strict"] is True
-    assert evosdc.audit(result.table, strict=True, secondaries=True).safe
+    assert evosdc.audit(
+        result.table, attackers=evosdc.Attackers(strict=True, protect_secondaries=True)
+    ).safe
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -127,7 +159,10 @@ def test_kept_secondaries_are_asked_for_as_the_judge_does(
         respondent=["r", "", "", ""],
     )
     result = evosdc.protect(
-        table, secondaries=True, keep_secondaries=True, strict=strict, evaluations=50
+        table,
+        attackers=evosdc.Attackers(strict=strict, protect_secondaries=True),
+        cells=evosdc.CellRequests(keep_secondaries=True),
+        stop=evosdc.Stop(evaluations=50),
     )
     assert result.safe
     assert result.cost == result.lower_bound == 1

@@ -16,8 +16,7 @@ from evosdc.api.completing import cells_for
 from evosdc.attack import judge
 from evosdc.instances import make
 from evosdc.results import TableVerdict
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
 from evosdc.table import Origin, Table
@@ -64,14 +63,18 @@ def events(result: evosdc.Protection) -> list[str]:
 
 
 def test_a_first_pattern_is_judged_early() -> None:
-    result = evosdc.protect(guarded_grid(), time_limit=40.0, evaluations=20)
+    result = evosdc.protect(
+        guarded_grid(), time_limit=40.0, stop=evosdc.Stop(evaluations=20)
+    )
     assert result.safe
     (first,) = [event for event in events(result) if event.startswith(FIRST)]
     assert first.endswith("SAFE")
 
 
 def test_nothing_is_judged_early_without_a_limit_of_time() -> None:
-    result = evosdc.protect(guarded_grid(), time_limit=None, evaluations=10)
+    result = evosdc.protect(
+        guarded_grid(), time_limit=None, stop=evosdc.Stop(evaluations=10)
+    )
     assert result.safe
     assert not any(event.startswith(FIRST) for event in events(result))
 
@@ -80,7 +83,9 @@ def test_what_was_judged_first_stands_where_the_last_pattern_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said = undecided(monkeypatch, set(range(1, 20)))
-    result = evosdc.protect(guarded_grid(), time_limit=30.0, evaluations=20)
+    result = evosdc.protect(
+        guarded_grid(), time_limit=30.0, stop=evosdc.Stop(evaluations=20)
+    )
     assert len(said) > 1
     assert result.safe
     assert solving.FIRST_INSTEAD in result.notes
@@ -143,7 +148,7 @@ def test_cells_that_the_judge_finds_exposed_become_demands(
 
     assert not evosdc.audit(table, almost).safe
     monkeypatch.setattr(solving, "run", search)
-    found = evosdc.protect(table, method="attacker", evaluations=5)
+    found = evosdc.protect(table, method="attacker", stop=evosdc.Stop(evaluations=5))
     assert found.safe
     # The third cell alone does, so that the second is published again.
     assert found.cost == 60.0
@@ -167,7 +172,7 @@ def beyond_reach() -> Table:
 
 
 def test_levels_that_no_pattern_gives_are_listed_and_the_rest_protected() -> None:
-    result = evosdc.protect(beyond_reach(), evaluations=20)
+    result = evosdc.protect(beyond_reach(), stop=evosdc.Stop(evaluations=20))
     assert result.safe is False
     assert result.verdict.exposed_cells == (1,)
     assert any("beyond any pattern: r=a, s=y" in note for note in result.notes)
@@ -185,7 +190,7 @@ def test_what_can_be_accepted_is_found_out_within_the_limit(
         return asked(*given, deadline=deadline, **more)
 
     monkeypatch.setattr(posing, "judge", watched)
-    accept = evosdc.Requests(accept="r=a,s=y")
+    accept = evosdc.CellRequests(accept="r=a,s=y")
     evosdc.protect(beyond_reach(), time_limit=2, workers=1, cells=accept)
     assert deadlines
     assert None not in deadlines
@@ -193,7 +198,9 @@ def test_what_can_be_accepted_is_found_out_within_the_limit(
 
 def test_lower_levels_hold_for_the_cells_for_which_they_are_accepted() -> None:
     result = evosdc.protect(
-        beyond_reach(), evaluations=20, cells=evosdc.Requests(accept="r=a,s=y")
+        beyond_reach(),
+        stop=evosdc.Stop(evaluations=20),
+        cells=evosdc.CellRequests(accept="r=a,s=y"),
     )
     assert result.safe
     assert "lowered to what can be had" in result.claim.rules
@@ -202,7 +209,9 @@ def test_lower_levels_hold_for_the_cells_for_which_they_are_accepted() -> None:
     assert result.table.lpl[3] == 2.0
     with pytest.raises(evosdc.errors.InputError, match="not sensitive"):
         evosdc.protect(
-            beyond_reach(), evaluations=20, cells=evosdc.Requests(accept="r=b,s=x")
+            beyond_reach(),
+            stop=evosdc.Stop(evaluations=20),
+            cells=evosdc.CellRequests(accept="r=b,s=x"),
         )
 
 
@@ -214,9 +223,13 @@ def test_a_requested_cell_is_asked_for_no_more_than_the_judge_asks() -> None:
         status=["s"] * 4,
         weight=[1.0, 1, 20, 30],
     )
-    cells = evosdc.Requests(hide="region=N", publish="region=Total")
+    cells = evosdc.CellRequests(hide="region=N", publish="region=Total")
     result = evosdc.protect(
-        table, cells=cells, bounds="0:inf", rules="none", evaluations=50
+        table,
+        cells=cells,
+        prior=evosdc.Prior(bounds="0:inf"),
+        read=evosdc.Read(rules="none"),
+        stop=evosdc.Stop(evaluations=50),
     )
     assert result.safe
     assert result.lower_bound is not None
@@ -224,10 +237,12 @@ def test_a_requested_cell_is_asked_for_no_more_than_the_judge_asks() -> None:
 
 
 def test_levels_that_nobody_can_have_bound_no_cost() -> None:
-    result = evosdc.protect(beyond_reach(), evaluations=20)
+    result = evosdc.protect(beyond_reach(), stop=evosdc.Stop(evaluations=20))
     assert result.lower_bound is not None
     assert result.lower_bound <= result.cost
-    everything = evosdc.protect(beyond_reach(), evaluations=20, method="marginal")
+    everything = evosdc.protect(
+        beyond_reach(), method="marginal", stop=evosdc.Stop(evaluations=20)
+    )
     assert result.lower_bound <= everything.cost
 
 
@@ -243,7 +258,9 @@ def test_what_an_interrupt_leaves_is_the_first_pattern(
         return real(*asked, **options)
 
     monkeypatch.setattr(solving, "judge_all", judge)
-    result = evosdc.protect(guarded_grid(), time_limit=30.0, evaluations=20)
+    result = evosdc.protect(
+        guarded_grid(), time_limit=30.0, stop=evosdc.Stop(evaluations=20)
+    )
     assert result.safe
     assert result.reason == "interrupted"
     assert solving.FIRST_INSTEAD in result.notes
@@ -251,7 +268,11 @@ def test_what_an_interrupt_leaves_is_the_first_pattern(
 
 def test_patterns_are_told_before_they_are_judged() -> None:
     told: list[Table] = []
-    result = evosdc.protect(guarded_grid(), evaluations=5, on_pattern=told.append)
+    result = evosdc.protect(
+        guarded_grid(),
+        run=evosdc.Run(on_pattern=told.append),
+        stop=evosdc.Stop(evaluations=5),
+    )
     assert np.array_equal(told[-1].hidden, result.table.hidden)
 
 
@@ -260,7 +281,7 @@ def test_a_pattern_is_not_judged_again_for_what_is_kept(
 ) -> None:
     """Kept secondaries cost 100, the pattern that was judged 10: nothing is cheaper."""
     posed: Any = SimpleNamespace(
-        clock=SimpleNamespace(limit=10.0, seconds=9.0), cost_of=lambda _: 110.0
+        clock=SimpleNamespace(limit=10.0, spent=lambda: 9.0), cost_of=lambda _: 110.0
     )
     pattern = Pattern(np.ones(2, dtype=bool), 10.0)
     first: Any = SimpleNamespace(pattern=pattern, table=None, seconds=0.1)
@@ -295,7 +316,7 @@ def test_cells_without_time_are_protected_as_in_the_pattern_judged_first(
     monkeypatch.setattr(solving, "judge_all", unsure)
     # No pattern is judged in between.
     monkeypatch.setattr(solving, "_JUDGED_FROM", 2.0)
-    result = evosdc.protect(table, time_limit=30.0, evaluations=40)
+    result = evosdc.protect(table, time_limit=30.0, stop=evosdc.Stop(evaluations=40))
     assert len(said) == 3
     assert result.safe
     assert result.verdict.exact

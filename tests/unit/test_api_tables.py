@@ -30,7 +30,7 @@ RECORDS = pa.table(
 
 
 def test_results_do_not_show_confidential_values_when_printed() -> None:
-    result = evosdc.protect(CELLS, evaluations=5)
+    result = evosdc.protect(CELLS, stop=evosdc.Stop(evaluations=5))
     assert result.safe
     assert "9117" not in repr(result)
     audit = evosdc.audit(CELLS)
@@ -51,7 +51,11 @@ def test_one_variable_and_one_rule_need_no_list() -> None:
 def test_hierarchies_may_be_files(tmp_path: Path) -> None:
     path = tmp_path / "r.hrc"
     path.write_text("top\n@a\n@b\n")
-    result = evosdc.protect(CELLS, evaluations=5, hierarchies={"r": path})
+    result = evosdc.protect(
+        CELLS,
+        stop=evosdc.Stop(evaluations=5),
+        read=evosdc.Read(hierarchies={"r": path}),
+    )
     assert result.table.dimensions[0].hierarchy.codes == ("Total", "top", "a", "b")
 
 
@@ -71,7 +75,7 @@ def test_linked_tables_go_in_as_they_are() -> None:
     one = evosdc.tabulate(RECORDS, ["a", "b"], "v", rules="freq:3").table
     two = evosdc.tabulate(RECORDS, ["a", "c"], "v", rules="freq:3").table
     linked = link_tables([one, two])
-    result = evosdc.protect(linked, evaluations=20)
+    result = evosdc.protect(linked, stop=evosdc.Stop(evaluations=20))
     assert len(result.table.primaries) > 0
     assert result.safe
     assert evosdc.audit(result.table).safe
@@ -79,12 +83,14 @@ def test_linked_tables_go_in_as_they_are() -> None:
 
 def test_a_table_without_sensitive_cells_says_so() -> None:
     table = evosdc.tabulate(RECORDS, ["a", "b"], "v", rules="nk:1,99")
-    result = evosdc.protect(table, evaluations=5)
+    result = evosdc.protect(table, stop=evosdc.Stop(evaluations=5))
     assert result.safe
     assert "no sensitive cells" in result.notes[0]
     nothing = evosdc.tabulate(RECORDS, ["a", "b"], "v", rules="none")
     with pytest.raises(InputError, match="no rule"):
         evosdc.protect(nothing)
-    result = evosdc.protect(nothing, rules="none", evaluations=5)
+    result = evosdc.protect(
+        nothing, read=evosdc.Read(rules="none"), stop=evosdc.Stop(evaluations=5)
+    )
     assert result.safe is None
     assert "not judged" in result.notes[0]

@@ -30,7 +30,7 @@ def problem() -> Problem:
 def test_two_processes_find_the_cuts_of_one(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
     alone, helped = cut_by(problem, 1), cut_by(problem, 2)
     assert helped == alone
     assert alone[2] > 0
@@ -52,9 +52,9 @@ def cut_by(problem: Problem, workers: int) -> tuple[float, list[float], int]:
 def test_bounds_by_two_processes_are_those_of_one(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
     monkeypatch.setattr("evosdc.compile.small_jobs._FEW_CELLS", 0)
-    alone, helped = (evosdc.bounds(problem.table, workers=n) for n in (1, 2))
+    alone, helped = (evosdc.lower_bound(problem.table, workers=n) for n in (1, 2))
     assert alone.complete
     assert (helped.value, helped.cuts) == (alone.value, alone.cuts)
 

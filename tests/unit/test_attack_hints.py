@@ -256,3 +256,18 @@ def test_verdicts_are_the_same_with_hints_good_and_bad(seed: int) -> None:
             verdict, _ = judge(judged, hints=hints)
             assert verdict.safe == plain.safe
             assert [e.cell for e in verdict.exposed] == [e.cell for e in plain.exposed]
+
+
+def test_steps_with_fractions_are_made_whole_among_their_cells() -> None:
+    """Twice the deviation is whole, but (1, 2) can fall by three only."""
+    table = square([*CORNERS, (1, 3), (2, 3)], low=3)
+    steps = {(1, 1): 4.0, (1, 2): -2.5, (1, 3): -1.5}
+    steps |= {(2, c): -s for (_, c), s in list(steps.items())}
+    demands = judged_levels(table, False, False, whole=True)
+    ledger = Ledger(AttackModel.of(table, demands, in_whole=True))
+    take_hints(ledger, [hint(table, steps)])
+    assert not ledger.levels()
+    assert set(ledger.proofs) == {"hint"}
+    assert not ledger.fractional
+    for witness in ledger.witnesses:
+        assert all(move % witness.denominator == 0 for move in witness.numerators)

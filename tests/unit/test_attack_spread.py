@@ -26,7 +26,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts as many as those of a large table, and workers at once."""
     monkeypatch.setattr(spread, "_EASY", 16)
     monkeypatch.setattr(spread, "_HARD", 4)
-    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_the_same_certificate_for_any_number_of_workers(table: Table) -> None:
 def test_the_same_insiders_for_any_number_of_workers(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
     alone = judge(table)
     insiders = judge_attackers(table, *alone)
     assert len(insiders[0].exposed) > len(alone[0].exposed)
@@ -133,6 +133,7 @@ def test_who_knows_more_sees_what_the_whole_table_shows(
 
 def test_audit_takes_workers(table: Table) -> None:
     answers: list[Any] = [
-        evosdc.audit(table, workers=workers, singletons=False) for workers in (1, 2)
+        evosdc.audit(table, workers=workers, attackers=evosdc.Attackers(who="public"))
+        for workers in (1, 2)
     ]
     assert_same_judgement(*((a.verdict, a.certificate) for a in answers))

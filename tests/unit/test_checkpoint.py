@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import evosdc
-from builders import stopwatch
+from builders import options_of, stopwatch
 from evosdc.api.pattern_checkpoint import Stored
 from evosdc.compile import small_jobs
 from evosdc.errors import InputError
@@ -65,11 +65,21 @@ def left(table: Table, tmp_path: Path) -> Path:
 def write_with_pattern(table: Table, path: Path) -> None:
     """Leave the checkpoint of a run that had a first pattern."""
     answer = evosdc.protect(
-        table, method="attacker", evaluations=1, checkpoint=path, workers=1
+        table,
+        method="attacker",
+        workers=1,
+        stop=evosdc.Stop(evaluations=1),
+        run=evosdc.Run(checkpoint=path),
     )
     assert not path.exists()  # it ended well
     kept = Checkpoint(path, keep=True)
-    evosdc.protect(table, method="attacker", evaluations=1, checkpoint=kept, workers=1)
+    evosdc.protect(
+        table,
+        method="attacker",
+        workers=1,
+        stop=evosdc.Stop(evaluations=1),
+        run=evosdc.Run(checkpoint=kept),
+    )
     content = read_checkpoint(path)
     assert content["cost"] == answer.cost
     settings = {**content["settings"], "method": '"hybrid"'}
@@ -86,7 +96,9 @@ def test_cells_are_packed_and_unpacked() -> None:
 def test_a_pattern_of_another_size_is_damaged(table: Table, left: Path) -> None:
     change(left, hidden=pack_arrays(np.ones(len(table) + 1, dtype=bool)))
     with pytest.raises(InputError, match="is damaged"):
-        evosdc.protect(table, checkpoint=left, resume=True, time_limit=5)
+        evosdc.protect(
+            table, time_limit=5, run=evosdc.Run(checkpoint=left, resume=True)
+        )
 
 
 def test_only_the_owner_reads_it_and_it_is_written_whole(tmp_path: Path) -> None:
@@ -105,10 +117,8 @@ def test_a_run_goes_on_from_its_checkpoint(table: Table, left: Path) -> None:
     answer = evosdc.protect(
         table,
         time_limit=6,
-        checkpoint=left,
-        resume=True,
         workers=1,
-        on_progress=heard.append,
+        run=evosdc.Run(checkpoint=left, resume=True, on_progress=heard.append),
     )
     assert answer.safe is True
     assert answer.cost <= had["cost"]
@@ -147,7 +157,7 @@ def test_a_pattern_that_is_not_safe_is_mended(table: Table, left: Path) -> None:
     nothing = np.zeros(len(table), dtype=bool)
     change(left, hidden=pack_arrays(nothing), cost=0.0)
     answer = evosdc.protect(
-        table, time_limit=5.5, checkpoint=left, resume=True, workers=1
+        table, time_limit=5.5, workers=1, run=evosdc.Run(checkpoint=left, resume=True)
     )
     assert answer.safe is True
     assert answer.cost > 0
@@ -159,7 +169,10 @@ def test_a_stored_pattern_that_is_not_safe_is_completed_without_a_budget(
     nothing = np.zeros(len(table), dtype=bool)
     change(left, hidden=pack_arrays(nothing), cost=0.0, evaluations=10)
     answer = evosdc.protect(
-        table, evaluations=5, checkpoint=left, resume=True, workers=1
+        table,
+        workers=1,
+        stop=evosdc.Stop(evaluations=5),
+        run=evosdc.Run(checkpoint=left, resume=True),
     )
     assert answer.safe is True
     assert answer.cost > 0
@@ -170,7 +183,7 @@ def test_neither_cost_nor_bound_are_believed(table: Table, left: Path) -> None:
     had = written(left)["cost"]
     change(left, cost=1.0, bound=1e12)
     answer = evosdc.protect(
-        table, time_limit=5.5, checkpoint=left, resume=True, workers=1
+        table, time_limit=5.5, workers=1, run=evosdc.Run(checkpoint=left, resume=True)
     )
     assert 1.0 < answer.cost <= had
     assert answer.lower_bound is not None
@@ -184,21 +197,22 @@ def test_neither_cost_nor_bound_are_believed(table: Table, left: Path) -> None:
         ({"strict": True}, "'strict'"),
         ({"cost": "unit"}, "'cost'"),
         ({"method": "greedy"}, "'method'"),
-        ({"secondaries": True}, "'secondaries'"),
-        ({"options": {"population": 3}}, "'options'"),
-        ({"prefer": {"dim1=1": 2.0}}, "'prefer'"),
+        ({"protect_secondaries": True}, "'protect_secondaries'"),
+        ({"method_options": {"population": 3}}, "'method_options'"),
+        ({"cost_factor": {"dim1=1": 2.0}}, "'cost_factor'"),
     ],
 )
 def test_another_option_is_refused_by_name(
     table: Table, left: Path, options: dict[str, Any], named: str
 ) -> None:
-    if "prefer" in options:
+    if "cost_factor" in options:
         first = table.dimensions[0]
         label = f"{first.name}={first.hierarchy.codes[-1]}"
-        options = {"prefer": {label: 2.0}}
+        options = {"cost_factor": {label: 2.0}}
     before = left.read_bytes()
+    given = {"time_limit": 5, "checkpoint": left, "resume": True, **options}
     with pytest.raises(InputError, match="another setting") as refused:
-        evosdc.protect(table, checkpoint=left, resume=True, time_limit=5, **options)
+        evosdc.protect(table, **options_of("protect", **given))
     assert named in str(refused.value)
     assert "Next step" in str(refused.value)
     assert left.read_bytes() == before
@@ -219,7 +233,9 @@ def test_another_table_is_refused_without_a_value(
 ) -> None:
     before = left.read_bytes()
     with pytest.raises(InputError, match="of other data") as refused:
-        evosdc.protect(other(table), checkpoint=left, resume=True, time_limit=5)
+        evosdc.protect(
+            other(table), time_limit=5, run=evosdc.Run(checkpoint=left, resume=True)
+        )
     assert named in str(refused.value)
     assert left.read_bytes() == before
 
@@ -227,7 +243,7 @@ def test_another_table_is_refused_without_a_value(
 def test_another_version_is_refused(table: Table, left: Path) -> None:
     change(left, version="0.1.0")
     with pytest.raises(InputError, match=r"written by evosdc 0\.1\.0"):
-        evosdc.protect(table, checkpoint=left, resume=True)
+        evosdc.protect(table, run=evosdc.Run(checkpoint=left, resume=True))
     assert left.exists()
 
 
@@ -240,7 +256,7 @@ def test_damaged_files_are_refused_and_kept(table: Table, left: Path) -> None:
     for half in halves:
         left.write_bytes(half)
         with pytest.raises(InputError, match="Next step"):
-            evosdc.protect(table, checkpoint=left, resume=True)
+            evosdc.protect(table, run=evosdc.Run(checkpoint=left, resume=True))
         assert left.read_bytes() == half
     for fields in (
         {"hidden": "x"},
@@ -252,19 +268,23 @@ def test_damaged_files_are_refused_and_kept(table: Table, left: Path) -> None:
         left.write_bytes(whole)
         change(left, **fields)
         with pytest.raises(InputError, match="Next step"):
-            evosdc.protect(table, checkpoint=left, resume=True)
+            evosdc.protect(table, run=evosdc.Run(checkpoint=left, resume=True))
         assert left.exists()
 
 
 def test_what_a_run_left_is_not_written_over(table: Table, left: Path) -> None:
     before = left.read_bytes()
     with pytest.raises(InputError, match="--resume"):
-        evosdc.protect(table, checkpoint=left, evaluations=1)
+        evosdc.protect(
+            table, run=evosdc.Run(checkpoint=left), stop=evosdc.Stop(evaluations=1)
+        )
     assert left.read_bytes() == before
     with pytest.raises(InputError, match="there is no checkpoint"):
-        evosdc.protect(table, checkpoint=left.with_name("other"), resume=True)
+        evosdc.protect(
+            table, run=evosdc.Run(checkpoint=left.with_name("other"), resume=True)
+        )
     with pytest.raises(InputError, match="without a checkpoint"):
-        evosdc.protect(table, resume=True)
+        evosdc.protect(table, run=evosdc.Run(resume=True))
 
 
 def test_a_crash_keeps_the_pattern_and_an_early_one_leaves_nothing(
@@ -278,7 +298,10 @@ def test_a_crash_keeps_the_pattern_and_an_early_one_leaves_nothing(
 
     with pytest.raises(KilledError):
         evosdc.protect(
-            table, checkpoint=path, evaluations=3, on_progress=crash, workers=1
+            table,
+            workers=1,
+            run=evosdc.Run(checkpoint=path, on_progress=crash),
+            stop=evosdc.Stop(evaluations=3),
         )
     assert written(path)["cost"] is not None
     path.unlink()
@@ -289,7 +312,10 @@ def test_a_crash_keeps_the_pattern_and_an_early_one_leaves_nothing(
 
     with pytest.raises(KilledError):
         evosdc.protect(
-            table, checkpoint=path, evaluations=3, on_progress=early, workers=1
+            table,
+            workers=1,
+            run=evosdc.Run(checkpoint=path, on_progress=early),
+            stop=evosdc.Stop(evaluations=3),
         )
     assert list(tmp_path.iterdir()) == []
     assert not any(t.name == "checkpoint" for t in threading.enumerate())

@@ -81,7 +81,7 @@ def test_errors_of_a_task_come_home_and_are_not_tried_again(both: Any, tmp_path:
 def test_under_a_clock_what_islands_find_comes_home(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exchange, "SHORT", 0.5)
+    monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.5)
     asked = Problem.of(make("random", 3, shape=(6, 5, 5), sensitive=0.15))
     with joined(both) as cluster:
         search = UntilHelped(seed=1, workers=cluster)
@@ -90,7 +90,7 @@ def test_under_a_clock_what_islands_find_comes_home(
 
 
 def test_walks_are_started_on_a_cluster(both: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(exchange, "SHORT", 0.5)
+    monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.5)
     table = make("random", 4, shape=(12, 10, 8), sensitive=0.05)
     with joined(both) as cluster:
         search = UntilElsewhere(seed=1, workers=cluster)
@@ -117,7 +117,7 @@ def test_what_is_shared_is_sent_again_when_everyone_who_had_it_is_lost(both: Any
 def test_what_is_shared_is_sent_again_where_a_worker_is_lost_on_the_way(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("evosdc.parallel.dask_pool._PAUSE", 0.0)
+    monkeypatch.setattr("evosdc.parallel.dask_pool._SECONDS_BETWEEN_SENDINGS", 0.0)
     gone = distributed.comm.CommClosedError("gone")
     lost = [gone, TimeoutError("nobody yet")]
     scatter = both.scatter
@@ -162,7 +162,7 @@ def test_one_of_two_workers_killed_in_the_middle_changes_no_answer(both: Any):
 def test_sub_tables_of_hitas_are_solved_by_workers(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(hitas, "_SHORT", 0.0)
+    monkeypatch.setattr(hitas, "_SECONDS_BEFORE_WORKERS", 0.0)
     asked = Problem.of(make("random", 3, shape=(12, 8, 3), trees=2, sensitive=0.2))
     method = find_method("hitas")
     # No clock for sub-tables: it would end them at any moment.
@@ -174,7 +174,7 @@ def test_sub_tables_of_hitas_are_solved_by_workers(
 
 
 def test_cuts_are_separated_by_workers(both: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
     monkeypatch.setattr("evosdc.compile.small_jobs._FEW_CELLS", 0)
     given: list[Any] = []
     scatter = both.scatter
@@ -182,7 +182,10 @@ def test_cuts_are_separated_by_workers(both: Any, monkeypatch: pytest.MonkeyPatc
         both, "scatter", lambda what, **how: given.append(what) or scatter(what, **how)
     )
     table = make("random", 3, shape=(6, 5, 4), sensitive=0.15)
-    here, there = evosdc.bounds(table, workers=1), evosdc.bounds(table, cluster=both)
+    here, there = (
+        evosdc.lower_bound(table, workers=1),
+        evosdc.lower_bound(table, run=evosdc.Run(cluster=both)),
+    )
     assert here.complete
     assert here.cuts > 0
     assert (there.value, there.cuts) == (here.value, here.cuts)
@@ -236,7 +239,7 @@ def test_the_judge_gives_the_same_certificate_whoever_is_lost(
         return task
 
     monkeypatch.setattr(DaskPool, "submit", listening)
-    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
     with joined(both) as cluster:
         assert_same_judgement(insiders, judge_attackers(table, *alone, workers=cluster))
         asked = len(given)
@@ -250,12 +253,13 @@ def test_the_judge_gives_the_same_certificate_whoever_is_lost(
 def test_protect_takes_an_address(both: Any):
     table = make("random", 3, shape=(4, 3, 3), sensitive=0.15)
     options = {"islands": 2, "tree": 0, "rounds": 0}
-    here = evosdc.protect(table, evaluations=30, options=options)
+    here = evosdc.protect(
+        table, stop=evosdc.Stop(evaluations=30), run=evosdc.Run(method_options=options)
+    )
     there = evosdc.protect(
         table,
-        evaluations=30,
-        options=options,
-        cluster=both.scheduler.address,
+        stop=evosdc.Stop(evaluations=30),
+        run=evosdc.Run(method_options=options, cluster=both.scheduler.address),
     )
     assert there.safe is True
     assert there.cost == here.cost
@@ -293,7 +297,7 @@ def test_an_address_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyP
             super().__init__(*words, timeout=timeout, **more)
 
     monkeypatch.setattr(distributed, "Client", Noting)
-    monkeypatch.setattr("evosdc.parallel.dask_pool._ANSWER", 1.0)
+    monkeypatch.setattr("evosdc.parallel.dask_pool._SECONDS_TO_ANSWER", 1.0)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"

@@ -30,14 +30,17 @@ from evosdc.suppress.papers.circuits import (
     rectangles,
     renew,
 )
-from evosdc.suppress.papers.flows import CastroParameters, run_castro
 from evosdc.suppress.papers.heurgene import (
     PROBABILISTIC,
     STRATEGIES,
     HeurgeneParameters,
     run_heurgene,
 )
-from evosdc.suppress.papers.rectangles import cheapest_corners
+from evosdc.suppress.papers.once_through import (
+    CastroParameters,
+    cheapest_corners,
+    run_castro,
+)
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
 

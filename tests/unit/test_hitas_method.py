@@ -13,9 +13,7 @@ from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.parallel import Workers
 from evosdc.suppress.methods import hitas as hitas_method
-from evosdc.suppress.methods import hitas_subtable
-from evosdc.suppress.methods.hitas import _Decomposition
-from evosdc.suppress.methods.hitas_subtable import solve_problem
+from evosdc.suppress.methods.hitas import _Decomposition, solve_problem
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import Method, find_method
 from evosdc.suppress.run.search import Search
@@ -148,7 +146,7 @@ def test_hidden_margins_send_it_back_up() -> None:
 
 
 def test_workers_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hitas_method, "_SHORT", 0.0)
+    monkeypatch.setattr(hitas_method, "_SECONDS_BEFORE_WORKERS", 0.0)
     problem = Problem.of(make("random", 3, shape=(12, 8, 3), trees=2, sensitive=0.2))
     answers = []
     for workers in (1, 3):
@@ -165,13 +163,19 @@ def test_without_a_limit_of_time_no_clock_ends_a_subtable() -> None:
     table = make("random", 9, shape=(6, 5, 4), trees=1)
     answers = [
         evosdc.protect(
-            table, method="hitas", evaluations=5, workers=workers, singletons=False
+            table,
+            method="hitas",
+            workers=workers,
+            stop=evosdc.Stop(evaluations=5),
+            attackers=evosdc.Attackers(who="public"),
         )
         for workers in (1, 2)
     ]
     assert np.array_equal(answers[0].table.status, answers[1].table.status)
     assert answers[0].record[-1].event.endswith("repeats exactly")
-    timed = evosdc.protect(table, method="hitas", time_limit=60, singletons=False)
+    timed = evosdc.protect(
+        table, method="hitas", time_limit=60, attackers=evosdc.Attackers(who="public")
+    )
     assert "for a run that repeats exactly" in timed.record[-1].event
 
 
@@ -185,7 +189,7 @@ def test_cut_and_branch_needs_a_clock(
         asked.append(name)
         return find_method("attacker")
 
-    monkeypatch.setattr(hitas_subtable, "find_method", find)
+    monkeypatch.setattr(hitas_method, "find_method", find)
     piece = Problem.of(make("random", 3, shape=(3, 3, 3), sensitive=0.2))
     solve_problem(piece, HITAS.configure({}), 0, seconds)
     assert asked == ["optimal" if seconds == 1.0 else "attacker"]

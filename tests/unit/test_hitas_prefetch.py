@@ -11,8 +11,7 @@ import pytest
 from evosdc.instances import make
 from evosdc.parallel import SerialPool, Workers
 from evosdc.suppress.methods import hitas
-from evosdc.suppress.methods.hitas import Prefetch, _Decomposition
-from evosdc.suppress.methods.hitas_subtable import Subtables
+from evosdc.suppress.methods.hitas import Prefetch, Subtables, _Decomposition
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
@@ -44,7 +43,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> list[Remembering]:
         return made[-1]
 
     monkeypatch.setattr(hitas, "open_pool", remembering)
-    monkeypatch.setattr(hitas, "_SHORT", 0.0)
+    monkeypatch.setattr(hitas, "_SECONDS_BEFORE_WORKERS", 0.0)
     return made
 
 

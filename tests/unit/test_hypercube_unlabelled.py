@@ -18,8 +18,14 @@ def without_labels(table: Table) -> Table:
 
 def test_hypercube_finds_the_dimensions_of_an_unlabelled_table() -> None:
     table = make("random", 3, shape=(5, 4, 3))
-    labelled = evosdc.protect(table, method="hypercube", singletons=False)
-    bare = evosdc.protect(without_labels(table), method="hypercube", singletons=False)
+    labelled = evosdc.protect(
+        table, method="hypercube", attackers=evosdc.Attackers(who="public")
+    )
+    bare = evosdc.protect(
+        without_labels(table),
+        method="hypercube",
+        attackers=evosdc.Attackers(who="public"),
+    )
     assert bare.safe
     assert bare.cost == labelled.cost
 

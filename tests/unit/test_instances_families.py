@@ -8,8 +8,7 @@ import pytest
 from evosdc.errors import InputError
 from evosdc.instances import families, find_family, make
 from evosdc.instances.grid import Grid, add_totals, flat, share_of, tree
-from evosdc.instances.office import LARGE, OFFICE
-from evosdc.instances.twoway import HEURGENE
+from evosdc.instances.published import HEURGENE, LARGE, OFFICE
 from evosdc.table import Table, detect_network
 
 

@@ -26,6 +26,7 @@ from evosdc.io.suffixes import (
     suffix_words,
     suffixes,
 )
+from evosdc.options.objects import FILES_OF_CODES
 
 DOCS = Path(__file__).parents[2] / "docs/reference/formats.md"
 
@@ -111,7 +112,7 @@ def test_help_texts_name_the_suffixes() -> None:
     assert suffix_words("table", reading=True) == options.TABLES
     assert suffix_words("table", reading=False) == options.TABLES
     assert suffix_words("records", reading=True) == options.RECORDS
-    assert suffix_words("hierarchy", reading=True) == options.HIERARCHIES
+    assert suffix_words("hierarchy", reading=True) == FILES_OF_CODES
 
 
 def test_the_documentation_lists_the_suffixes() -> None:

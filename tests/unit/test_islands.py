@@ -98,8 +98,8 @@ def test_a_restored_pattern_is_covered_by_its_hints(kind: str):
 
 def test_what_another_worker_finds_comes_home(monkeypatch: pytest.MonkeyPatch):
     # As in a short run, though the limit is long: see UntilHelped.
-    monkeypatch.setattr(exchange, "SHORT", 0.5)
-    monkeypatch.setattr(islands, "_LONG_RUN", np.inf)
+    monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.5)
+    monkeypatch.setattr(islands, "_LEAST_SECONDS_LEFT", np.inf)
     asked = Problem.of(make("random", 4, shape=(9, 8, 7), sensitive=0.15))
     search = UntilHelped(seed=1, workers=Workers(2))
     run_hybrid(asked, HybridParameters(), search)

@@ -45,7 +45,7 @@ def test_what_attackers_together_ask_is_asked_of_no_pattern() -> None:
     table = _row()
     problem = Problem.of(table, attackers=lone_attackers(table))
     assert _met(problem, np.array([1, 1, 1, 1, 0, 0], dtype=bool))
-    result = evosdc.protect(table, evaluations=200)
+    result = evosdc.protect(table, stop=evosdc.Stop(evaluations=200))
     assert result.safe
     assert result.cost == result.lower_bound == 3
 

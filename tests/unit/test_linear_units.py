@@ -74,7 +74,12 @@ def test_a_strict_run_on_a_decimal_table_is_judged_by_its_own_deviations(
     smaller = {name: getattr(table, name) / 100 for name in names}
     table = replace(table, **smaller, upl=table.upl / 300, lpl=table.lpl / 300)
     # Without a limit of time no other pattern is judged before.
-    result = evosdc.protect(table, method=method, strict=True, evaluations=100_000)
+    result = evosdc.protect(
+        table,
+        method=method,
+        attackers=evosdc.Attackers(strict=True),
+        stop=evosdc.Stop(evaluations=100_000),
+    )
     assert result.safe
     assert result.verdict.exact
     assert set(result.verdict.proofs) <= {"hint", "shared"}

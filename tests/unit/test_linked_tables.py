@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import evosdc
+from builders import options_of
 from evosdc.errors import InputError
 from evosdc.io import read_pattern, read_tables, write_table
 from evosdc.table import Hierarchy, Table, link_tables, linked_parts
@@ -24,8 +26,10 @@ KINDS = Hierarchy.from_levels([("B", "07"), ("B", "08"), ("D", "35")])
 SPANS = [["kind", "size"], ["kind", "place"]]
 
 
-def linked(**options: object) -> Table:
-    return evosdc.tabulate(RECORDS, SPANS, "v", rules="freq:3", **options).table
+def linked(**options: Any) -> Table:
+    return evosdc.tabulate(
+        RECORDS, SPANS, "v", rules="freq:3", **options_of("tabulate", **options)
+    ).table
 
 
 def test_several_spans_are_the_tables_linked() -> None:
@@ -77,7 +81,9 @@ def test_files_are_linked_in_any_order(tmp_path: Path) -> None:
     paths = [tmp_path / "one.csv", tmp_path / "two.parquet"]
     for path, span in zip(paths, SPANS, strict=True):
         write_table(path, evosdc.tabulate(RECORDS, span, "v", rules="freq:3").table)
-    result = evosdc.protect([str(path) for path in paths], evaluations=20)
+    result = evosdc.protect(
+        [str(path) for path in paths], stop=evosdc.Stop(evaluations=20)
+    )
     assert result.safe
     other = read_tables(list(reversed(paths)))
     # Cells are numbered otherwise there: the labels of the pattern say which is which.

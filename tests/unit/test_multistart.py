@@ -18,8 +18,7 @@ from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.methods.walking import Plan, Walk
 from evosdc.suppress.papers.order_search import OrderParameters
 from evosdc.suppress.papers.orders import OrderSearch
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run import exchange
 from evosdc.suppress.run.exchange import Assignment, Exchange, go_on
 from evosdc.suppress.run.search import Search
@@ -94,7 +93,7 @@ def test_other_searches_draw_differently():
 def test_what_another_search_finds_comes_home(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exchange, "SHORT", 0.1)
+    monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.1)
     search = UntilElsewhere(seed=1, workers=Workers(2))
     pattern = run_method(name, cube(), search)
     assert search.reason == "helped"

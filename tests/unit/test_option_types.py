@@ -11,11 +11,15 @@ from evosdc.errors import InputError
 from evosdc.synth import Coding, Operators, Scenario, Schedule, TradeOff
 
 WRONG: list[tuple[type, dict[str, Any]]] = [
-    (evosdc.Attacker, {"strict": "no"}),
-    (evosdc.Attacker, {"singletons": "x"}),
-    (evosdc.Attacker, {"attackers": "x"}),
-    (evosdc.Attacker, {"coalitions": ["A"]}),
-    (evosdc.Stop, {"time_limit": "5"}),
+    (evosdc.Attackers, {"strict": "no"}),
+    (evosdc.Attackers, {"who": "x"}),
+    (evosdc.Prior, {"published_threshold": 2.5}),
+    (evosdc.Prior, {"counts": "yes"}),
+    (evosdc.Read, {"missing": "ignore"}),
+    (evosdc.Read, {"level_percent": 0}),
+    (evosdc.Read, {"flat": "region"}),
+    (evosdc.Run, {"on_progress": 5}),
+    (evosdc.Contributors, {"floor": -1}),
     (evosdc.Stop, {"evaluations": 1.5}),
     (evosdc.Stop, {"evaluations": True}),
     (evosdc.Stop, {"gap": None}),
@@ -53,3 +57,4 @@ def test_an_unknown_keyword_is_named_with_those_there_are() -> None:
     with pytest.raises(InputError, match="tim_limit") as found:
         evosdc.protect(cells, tim_limit=5)
     assert "hierarchies" in str(found.value)
+    assert "time_limit" in str(found.value)

@@ -20,8 +20,7 @@ from evosdc.suppress.papers.order_search import (
     OrderParameters,
     preset,
 )
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping, group_cells
 
@@ -140,12 +139,12 @@ def test_large_tables_take_groups_of_unpicked_cells(
 ) -> None:
     asked: list[Grouping] = []
     engine = SimpleNamespace(
-        quick=quick,
+        is_network=quick,
         problem=SimpleNamespace(table=range(11)),
         evaluator=lambda grouping, *_: asked.append(grouping),
     )
     OrderParameters().evaluator(engine, Search())
-    monkeypatch.setattr(order_search, "_LARGE", 10)
+    monkeypatch.setattr(order_search, "_MOST_CELLS_ONE_BY_ONE", 10)
     OrderParameters().evaluator(engine, Search())
     assert asked == [
         Grouping("exposed", 0, "weight", together=True),

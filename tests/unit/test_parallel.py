@@ -49,7 +49,7 @@ def test_workers_of_a_small_job_compile_nothing_either(cells: int):
 
 @pytest.mark.parametrize("cells", [49, 50_000])
 def test_nobody_is_called_for_a_small_job(cells: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
     with small_jobs.job(cells), LazyPool(10, workers=Workers(2)) as pool:
         assert pool.map(scaled, [3, 1], 2) == [30, 10]
         assert pool.opened is (cells == 50_000)
@@ -58,7 +58,7 @@ def test_nobody_is_called_for_a_small_job(cells: int, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_task_is_told_what_is_left_when_it_begins(workers: int, monkeypatch):
     """Told beforehand, each of many tasks would take all the time that is left."""
-    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
     with (
         small_jobs.job(50_000),
         LazyPool(0, moment() + 100.0, Workers(workers)) as pool,

@@ -7,12 +7,14 @@ import importlib.metadata
 import re
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import evosdc
+import evosdc.options.tables
 from evosdc import errors
 from evosdc.instances import business, make
 
@@ -24,14 +26,14 @@ def tabulated() -> evosdc.Tabulation:
         firms.records,
         ["region", "activity"],
         "turnover",
-        hierarchies=firms.hierarchies,
         rules=["p:10", "freq:3"],
+        read=evosdc.Read(hierarchies=firms.hierarchies),
     )
 
 
 @pytest.fixture(scope="module")
 def result(tabulated: evosdc.Tabulation) -> evosdc.Protection:
-    return evosdc.protect(tabulated, method="attacker", evaluations=1)
+    return evosdc.protect(tabulated, method="attacker", stop=evosdc.Stop(evaluations=1))
 
 
 def test_every_name_is_there() -> None:
@@ -137,9 +139,9 @@ def test_notebooks_show_verdict_and_claim(
 
 def test_bounds_hold_and_are_checked(result: evosdc.Protection) -> None:
     table = make("class2", 3, rows=8, columns=6)
-    cheap = evosdc.bounds(table, method="node")
-    strong = evosdc.bounds(table)
-    best = evosdc.protect(table, method="optimal", evaluations=200)
+    cheap = evosdc.lower_bound(table, method="node")
+    strong = evosdc.lower_bound(table)
+    best = evosdc.protect(table, method="optimal", stop=evosdc.Stop(evaluations=200))
     assert 0 < cheap.value <= strong.value * (1 + 1e-9)
     assert strong.value <= best.cost * (1 + 1e-9)
     assert strong.complete
@@ -151,10 +153,10 @@ def test_bounds_hold_and_are_checked(result: evosdc.Protection) -> None:
         "complete",
         "knowledge",
     ]
-    with pytest.raises(errors.InputError, match="node or cut"):
-        evosdc.bounds(table, method="magic")
-    with pytest.raises(errors.InputError, match="time_limit is nan"):
-        evosdc.bounds(table, time_limit=float("nan"))
+    with pytest.raises(errors.InputError, match="node, cut"):
+        evosdc.lower_bound(table, method="magic")
+    with pytest.raises(errors.InputError, match="time limit is nan"):
+        evosdc.lower_bound(table, time_limit=float("nan"))
 
 
 def test_methods_are_those_that_protect_takes() -> None:
@@ -189,44 +191,13 @@ def test_a_result_writes_the_folder_of_the_command_line(
 def test_writing_beside_another_pattern_warns(
     tmp_path: Path, tabulated: evosdc.Tabulation, result: evosdc.Protection
 ) -> None:
-    other = evosdc.protect(tabulated, method="hypercube", evaluations=1)
+    other = evosdc.protect(
+        tabulated, method="hypercube", stop=evosdc.Stop(evaluations=1)
+    )
     assert not np.array_equal(other.table.hidden, result.table.hidden)
     result.write(tmp_path / "one")
     with pytest.warns(UserWarning, match="another pattern of the same table"):
         other.write(tmp_path / "two")
-
-
-FLAT = [
-    (
-        {"time_limit": 3.0, "evaluations": 2, "gap": 0.5},
-        {"stop": evosdc.Stop(time_limit=3.0, evaluations=2, gap=0.5)},
-    ),
-    (
-        {"strict": True, "singletons": False, "secondaries": True},
-        {"attacker": evosdc.Attacker(strict=True, singletons=False, secondaries=True)},
-    ),
-    (
-        {"hide": "r0=r1", "prefer": {"c0=c2": 5}, "keep_secondaries": True},
-        {"cells": evosdc.Requests(hide="r0=r1", prefer={"c0=c2": 5}, keep=True)},
-    ),
-]
-
-
-@pytest.mark.parametrize(("keywords", "objects"), FLAT)
-def test_options_are_objects_or_keywords(
-    keywords: dict[str, object], objects: dict[str, object]
-) -> None:
-    table = labelled()
-    quick: dict[str, object] = {"method": "marginal"}
-    if "evaluations" not in keywords:
-        quick["evaluations"] = 1
-    flat = evosdc.protect(table, **quick, **keywords)
-    if "stop" not in objects:
-        quick = {"method": "marginal", "stop": evosdc.Stop(evaluations=1)}
-    with_objects = evosdc.protect(table, **quick, **objects)
-    assert flat.settings == with_objects.settings
-    assert flat.cost == with_objects.cost
-    assert flat.table.status.tolist() == with_objects.table.status.tolist()
 
 
 def labelled() -> evosdc.Table:
@@ -240,53 +211,83 @@ def labelled() -> evosdc.Table:
     return evosdc.audit(cells).table
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "keyword"),
-    [
-        ("stop", evosdc.Stop(gap=0.1), {"time_limit": None}),
-        ("attacker", evosdc.Attacker(), {"strict": False}),
-        ("cells", evosdc.Requests(hide="r=1"), {"keep_secondaries": False}),
-    ],
-)
-def test_an_object_and_its_keyword_are_one_too_many(
-    name: str, given: object, keyword: dict[str, object]
-) -> None:
-    (word,) = keyword
-    with pytest.raises(errors.InputError, match=f"both {name} and {word} are given"):
-        evosdc.protect(labelled(), **{name: given}, **keyword)
-    with pytest.raises(errors.InputError, match=f"{name} is a dict.*evosdc\\."):
+@pytest.mark.parametrize("verb", evosdc.options.tables.VERBS)
+def test_a_verb_has_few_parameters(verb: str) -> None:
+    """What is protected, and at most ten options: the rest is in objects."""
+    what, *options = signature(getattr(evosdc, verb)).parameters
+    assert what in ("table", "source")
+    assert len(options) <= 10
+    takes = evosdc.options.tables.VERBS[verb]
+    assert set(takes) - {"keywords"} <= set(options)
+
+
+def test_nothing_can_be_said_twice() -> None:
+    """No option is in two objects of a verb, nor a keyword of it as well."""
+    for takes in evosdc.options.tables.VERBS.values():
+        names = [one.name for group in takes.values() for one in group.options()]
+        flags = [one.flag.name for group in takes.values() for one in group.options()]
+        assert len(names) == len(set(names))
+        assert len([f for f in flags if f]) == len({f for f in flags if f})
+
+
+def test_every_option_that_changes_an_answer_is_in_the_settings() -> None:
+    takes = evosdc.options.tables.PROTECT
+    how = {"workers", "cluster", "checkpoint", "resume", "on_progress", "on_pattern"}
+    wanted = {
+        {"who": "attackers"}.get(one.name, one.name)
+        for keyword, group in takes.items()
+        for one in group.options()
+        if keyword != "read"
+    }
+    found = evosdc.protect(labelled(), stop=evosdc.Stop(evaluations=1)).settings
+    assert set(found) == wanted - how
+
+
+def test_audit_and_lower_bound_take_the_attackers() -> None:
+    table = labelled()
+    strict = evosdc.Attackers(strict=True)
+    assert "exceeded" in evosdc.audit(table, attackers=strict).claim.strictness
+    least = evosdc.lower_bound(table).value
+    assert evosdc.lower_bound(table, attackers=strict).value >= least
+
+
+def test_a_bound_is_of_the_question_that_was_protected() -> None:
+    table, cells = labelled(), evosdc.CellRequests(hide="r0=r3,c0=c3", cost="unit")
+    made = evosdc.protect(table, method="optimal", cells=cells, time_limit=None)
+    bound = evosdc.lower_bound(table, cells=cells).value
+    assert evosdc.lower_bound(table).value != bound
+    assert 0 < bound <= made.cost * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", ["stop", "attackers", "cells", "prior", "read", "run"])
+def test_an_object_of_another_type_is_refused(name: str) -> None:
+    with pytest.raises(errors.InputError, match=rf"{name} is of type dict.*evosdc\."):
         evosdc.protect(labelled(), **{name: {}})
 
 
-def test_audit_and_bounds_take_the_attacker() -> None:
-    table = labelled()
-    strict = evosdc.Attacker(strict=True)
-    for verb in (evosdc.audit, evosdc.bounds):
-        with pytest.raises(errors.InputError, match="both attacker and strict"):
-            verb(table, attacker=strict, strict=True)
-    assert evosdc.audit(table, attacker=strict).claim == (
-        evosdc.audit(table, strict=True).claim
-    )
-    assert "exceeded" in evosdc.audit(table, attacker=strict).claim.strictness
-    assert (
-        evosdc.bounds(table, attacker=strict).value
-        == evosdc.bounds(table, strict=True).value
-    )
+def test_a_stop_that_makes_no_sense_is_refused() -> None:
+    for wrong in ({"evaluations": -1}, {"gap": 1.0}, {"gap": float("nan")}):
+        with pytest.raises(errors.InputError, match=r" is (-1|1\.0|nan)\. Expected"):
+            evosdc.Stop(**wrong)
+    for limit in (0, -1, float("nan"), "x"):
+        with pytest.raises(errors.InputError, match="time limit is"):
+            evosdc.protect(labelled(), time_limit=limit)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"time_limit": 0}, {"evaluations": -1}, {"gap": 1.0}, {"gap": float("nan")}],
-)
-def test_a_stop_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(errors.InputError, match=r" is (0|-1|1\.0|nan)\. Expected"):
-        evosdc.Stop(**wrong)
-    assert evosdc.Stop().seconds == 60
-    assert evosdc.Stop(evaluations=3).seconds is None
+def test_no_time_limit_is_none() -> None:
+    one = evosdc.Stop(evaluations=1)
+    for given, stop, found in (
+        ("auto", evosdc.Stop(), 60.0),
+        ("auto", one, None),
+        (None, evosdc.Stop(gap=0.9), None),
+        (3, one, 3),
+    ):
+        keywords = evosdc.options.tables.ProtectKeywords(time_limit=given)
+        assert keywords.seconds(stop) == found
 
 
 EXAMPLES = [
-    *("protect", "audit", "bounds", "tabulate", "methods", "link", "verify"),
+    *("protect", "audit", "lower_bound", "tabulate", "methods", "link", "verify"),
     *("read_table", "write_table", "read_hierarchy", "read_result", "Claim"),
     *("Dominance", "Frequency", "Group", "Manual", "PPercent", "PriorPosterior"),
     *("Request", "Rule", "ZeroUnsafe"),

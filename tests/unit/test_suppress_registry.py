@@ -39,7 +39,7 @@ def _loaded_by(name: str) -> set[str]:
 def test_a_lookup_imports_one_method() -> None:
     loaded = _loaded_by("sp")
     others = {entry.partition(":")[0] for entry in METHODS.values()}
-    assert loaded & others == {"evosdc.suppress.methods.sp"}
+    assert loaded & others == {"evosdc.suppress.methods.shortest_paths"}
     assert "evosdc.suppress.methods.gensup" not in loaded
     for folder in ("bounds", "papers", "engine.general"):
         assert import_module(f"evosdc.suppress.{folder}")

@@ -11,8 +11,7 @@ import evosdc
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.suppress import running
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method, find_method
 from evosdc.suppress.run.search import Search
 
@@ -42,11 +41,15 @@ def test_a_search_that_ends_between_patterns_is_not_cut_short() -> None:
 @pytest.mark.parametrize("evaluations", [1, 100])
 def test_the_record_says_how_to_repeat_a_run(evaluations: int) -> None:
     table = make("random", 3, shape="4,3,3", sensitive=0.3)
-    result = evosdc.protect(table, method="attacker", evaluations=evaluations)
+    result = evosdc.protect(
+        table, method="attacker", stop=evosdc.Stop(evaluations=evaluations)
+    )
     last = result.record[-1].event
     assert "repeats exactly" in last
     again = int(last.split("--evaluations ")[1].split()[0])
-    repeat = evosdc.protect(table, method="attacker", evaluations=again)
+    repeat = evosdc.protect(
+        table, method="attacker", stop=evosdc.Stop(evaluations=again)
+    )
     assert (repeat.table.status == result.table.status).all()
 
 

@@ -77,5 +77,5 @@ def test_neighbours_by_copies_are_not_those_by_points():
 
 
 def test_an_unknown_niche_is_refused():
-    with pytest.raises(InputError, match="unknown niche 'people'"):
+    with pytest.raises(InputError, match="niche is 'people'"):
         Operators(niche="people")

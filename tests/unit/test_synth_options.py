@@ -91,7 +91,7 @@ def test_parameters_change_one_by_one_and_by_object() -> None:
     assert (model.population, model.seed, model.target) == (5, 8, "b")
     model.bins = 11
     assert model.coding == Coding(bins=11, pool=4)
-    with pytest.raises(InputError, match="unknown binning"):
+    with pytest.raises(InputError, match="binning is"):
         model.set_params(binning="magic")
     assert model.coding == Coding(bins=11, pool=4)
 

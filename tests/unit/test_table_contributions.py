@@ -37,7 +37,10 @@ def draw(seed: int, *, negative: bool = False) -> dict[str, Any]:
 
 def tabulated(records: dict[str, Any], **options: Any) -> Table:
     options = {"contributions": True, **options}
-    return evosdc.tabulate(records, ["r", "s"], "v", rules=["p:10"], **options).table
+    contributors = evosdc.Contributors(**options)
+    return evosdc.tabulate(
+        records, ["r", "s"], "v", rules=["p:10"], contributors=contributors
+    ).table
 
 
 def parts_of(records: dict[str, Any], table: Table, by: str) -> list[dict[Any, float]]:
@@ -211,7 +214,10 @@ def test_records_that_agree_in_every_column_are_two() -> None:
 
 def test_bounds_that_everyone_has_leave_contributors_nothing_to_know() -> None:
     counts = evosdc.tabulate(
-        draw(2), ["r", "s"], rules=["freq:3"], contributions=True
+        draw(2),
+        ["r", "s"],
+        rules=["freq:3"],
+        contributors=evosdc.Contributors(contributions=True),
     ).table
     assert rows(find_attackers(counts, "pairs")) == rows(lone_attackers(counts))
     table = tabulated(draw(2))
@@ -238,8 +244,11 @@ def test_linked_tables_keep_them_where_they_are_of_the_same_records() -> None:
     records = draw(4)
 
     def of(by: list[str], made: dict[str, Any] = records, **more: Any) -> Table:
-        options = {"rules": ["p:10"], "contributions": True, **more}
-        return evosdc.tabulate(made, by, "v", holding="firm", **options).table
+        options = {"holding": "firm", "contributions": True, **more}
+        contributors = evosdc.Contributors(**options)
+        return evosdc.tabulate(
+            made, by, "v", rules=["p:10"], contributors=contributors
+        ).table
 
     one, two = of(["r"]), of(["s"])
     joint = link_tables([one, two], unlinked=[]).table
@@ -259,7 +268,11 @@ def test_cells_that_are_not_shown_keep_theirs() -> None:
     records["t"] = ["p", "q"] * 20
     spans = [["r", "s"], ["s", "t"], ["t", "r"]]
     table = evosdc.tabulate(
-        records, spans, "v", rules=["p:10"], contributions=True
+        records,
+        spans,
+        "v",
+        rules=["p:10"],
+        contributors=evosdc.Contributors(contributions=True),
     ).table
     assert table.unshown is not None
     assert table.contributions is not None

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from builders import options_of
 from evosdc.api import tabulate
 from evosdc.table import Table
 from evosdc.tabulation import source
@@ -54,7 +55,8 @@ def test_a_file_is_read_once(
     if "hierarchies" in options:
         # Every kind has one size: the first line of 21 is changed for that.
         path.write_text(LINES.replace("b;2;21", "b;3;21"), encoding="utf-8")
-    table = tabulate(path, by, "turnover", rules="p:10", **options).table
+    given = options_of("tabulate", rules="p:10", **options)
+    table = tabulate(path, by, "turnover", **given).table
     assert len(parses) == 1
     assert table.value.max() == pytest.approx(1250.25)
 

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 import evosdc
+from builders import options_of
 from evosdc.errors import EvosdcError, InputError
+from evosdc.options.tables import AUDIT, KEYWORDS, LOWER_BOUND, PROTECT, TABULATE
+from evosdc.options.tables import VERBS as TABLES
 
 CELLS = {
     "region": ["N", "N", "S", "S"],
@@ -19,17 +22,25 @@ CELLS = {
 }
 RECORDS = {"k": ["a", "a", "b", "b"], "g": ["x", "y", "x", "y"], "v": [1, 2, 3, 4]}
 WRONG = [-1, "x", float("nan"), True, [], {}, 1.5, object(), b"x", ("a",), {"k": 5}]
-READING = "dimensions hierarchies totals value missing level_percent flat"
 
 
 def protect(**options: Any) -> Any:
-    return evosdc.protect(CELLS, **({"evaluations": 1} | options))
+    return evosdc.protect(
+        CELLS, **options_of("protect", **{"evaluations": 1} | options)
+    )
+
+
+def audit(**options: Any) -> Any:
+    return evosdc.audit(CELLS, **options_of("audit", **options))
+
+
+def lower_bound(**options: Any) -> Any:
+    return evosdc.lower_bound(CELLS, **options_of("lower_bound", **options))
 
 
 def tabulate(**options: Any) -> Any:
-    return evosdc.tabulate(
-        RECORDS, **({"by": ["k"], "value": "v", "rules": "freq:2"} | options)
-    )
+    usual = {"by": ["k"], "value": "v", "rules": "freq:2"}
+    return evosdc.tabulate(RECORDS, **options_of("tabulate", **usual | options))
 
 
 def evaluate(**options: Any) -> Any:
@@ -38,23 +49,28 @@ def evaluate(**options: Any) -> Any:
     )
 
 
-VERBS: dict[Callable[..., Any], str] = {
-    protect: "method cost attacker cells seed workers options bounds counts threshold "
-    "rules time_limit evaluations gap strict singletons secondaries hide publish "
-    f"prefer keep_secondaries checkpoint on_progress on_pattern {READING}",
-    lambda **o: evosdc.audit(CELLS, **o): "attacker bounds counts threshold rules "
-    f"time_limit workers strict singletons secondaries {READING}",
-    lambda **o: evosdc.bounds(CELLS, **o): "method cost time_limit attacker bounds "
-    "counts threshold rules strict workers",
-    tabulate: "by value weight holding request hierarchies rules waiver shadow cost "
-    "bounds floor contributions total digits flat memory_limit threads",
-    evaluate: "key target holdout seed time_limit",
+VERBS: dict[Callable[..., Any], list[str]] = {
+    protect: [*PROTECT],
+    audit: [*AUDIT],
+    lower_bound: [*LOWER_BOUND],
+    tabulate: ["by", "value", *TABULATE],
+    evaluate: ["key", "target", "holdout", "seed", "time_limit"],
 }
+# What is of any type, or whose words are read by who uses it.
+LOOSE = ("cluster", "dimensions", "memory_limit", "apriori")
+
+
+def options_that(verb: Callable[..., Any]) -> list[str]:
+    """Name all that a verb takes: its keywords, objects and their fields."""
+    takes = TABLES.get(verb.__name__, {})
+    fields = [one.name for group in takes.values() for one in group.options()]
+    named = [name for name in VERBS[verb] if name != KEYWORDS]
+    return [name for name in dict.fromkeys([*named, *fields]) if name not in LOOSE]
 
 
 @pytest.mark.parametrize(
     ("verb", "option"),
-    [(verb, option) for verb, options in VERBS.items() for option in options.split()],
+    [(verb, option) for verb in VERBS for option in options_that(verb)],
     ids=lambda x: x if isinstance(x, str) else x.__name__,
 )
 def test_no_traceback_but_ours(verb: Callable[..., Any], option: str) -> None:
@@ -70,10 +86,10 @@ def test_no_traceback_but_ours(verb: Callable[..., Any], option: str) -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: evosdc.audit(CELLS, time_limit=-1), "time_limit is -1"),
+        (lambda: evosdc.audit(CELLS, time_limit=-1), "time limit is -1"),
         (lambda: evosdc.evaluate(RECORDS, RECORDS, key="k", target="g"), "key is 'k'"),
         (lambda: tabulate(hierarchies={"k": 5}), "hierarchy of 'k' is of type int"),
-        (lambda: tabulate(hierarchies=["k"]), "hierarchies is a list"),
+        (lambda: tabulate(hierarchies=["k"]), "hierarchies is ['k']"),
         (
             lambda: protect(hierarchies={"region": 5}),
             "hierarchy of 'region' is of type int",
@@ -81,12 +97,30 @@ def test_no_traceback_but_ours(verb: Callable[..., Any], option: str) -> None:
         (lambda: tabulate(rules=[5]), "a rule is a int"),
         (lambda: tabulate(tresholds=3), "no option 'tresholds'"),
         (lambda: protect(frame=CELLS), "no option 'frame'"),
+        (
+            lambda: evosdc.protect(CELLS, strict=True),
+            "attackers=evosdc.Attackers(strict=...)",
+        ),
+        (
+            lambda: evosdc.protect(CELLS, earlier="x.csv"),
+            "prior=evosdc.Prior(already_published=...)",
+        ),
+        (
+            lambda: evosdc.audit(CELLS, run=evosdc.Run(resume=True)),
+            "run has resume, which this verb does not take",
+        ),
         (lambda: protect(link={"region": "size"}), "link (--link) for one table"),
         (lambda: protect(link="region=size"), "link is 'region=size'"),
-        (lambda: protect(prefer={"region=N": "much"}), "factor of a preference is"),
-        (lambda: protect(prefer=["region=N"]), "a preference is a str"),
-        (lambda: evosdc.Requests(hide=5), "hide is 5"),
-        (lambda: evosdc.Requests(keep="no"), "keep is 'no'"),
+        (
+            lambda: protect(cost_factor={"region=N": "much"}),
+            "factor of a preference is",
+        ),
+        (lambda: protect(cost_factor=["region=N"]), "a preference is 'region=N'"),
+        (lambda: evosdc.CellRequests(hide=5), "hide is 5"),
+        (
+            lambda: evosdc.CellRequests(keep_secondaries="no"),
+            "keep secondaries is 'no'",
+        ),
     ],
 )
 def test_the_message_names_the_argument(call: Callable[[], Any], words: str) -> None:
@@ -98,7 +132,11 @@ def test_the_message_names_the_argument(call: Callable[[], Any], words: str) -> 
 def test_hierarchies_come_from_columns_in_python_too() -> None:
     records = RECORDS | {"fine": ["a1", "a2", "b1", "b1"]}
     made = evosdc.tabulate(
-        records, ["fine"], "v", rules="none", hierarchies={"fine": ["k", "fine"]}
+        records,
+        ["fine"],
+        "v",
+        rules="none",
+        read=evosdc.Read(hierarchies={"fine": ["k", "fine"]}),
     )
     tree = made.table.dimensions[0].hierarchy
     assert tree.codes[tree.parents[tree.node_of["a2"]]] == "a"

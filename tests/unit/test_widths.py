@@ -29,6 +29,10 @@ def test_widths_are_had_the_cheaper_way(attackers: str, width: float, way: int) 
         spl=[width, 0, 0, 0],
         frequency=[9, 9, 9, 1],
     )
-    result = evosdc.protect(table, attackers=attackers, evaluations=100)
+    result = evosdc.protect(
+        table,
+        attackers=evosdc.Attackers(who=attackers),
+        stop=evosdc.Stop(evaluations=100),
+    )
     assert result.safe
     assert result.cost == 1

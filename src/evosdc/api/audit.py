@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.api.attackers import Against
 from evosdc.api.judging import judge_all
-from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
-from evosdc.api.sources import as_table, assumed, known_before
+from evosdc.api.sources import as_asked, known_before
 from evosdc.compile import small_jobs
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
-from evosdc.io import read_pattern, table_from_frame
+from evosdc.io import read_pattern
 from evosdc.io.cells import read_published
-from evosdc.options import checked
+from evosdc.options import verb
+from evosdc.options.tables import (
+    AUDIT,
+    FORMER,
+    Asked,
+    Attackers,
+    AuditKeywords,
+    Prior,
+    Read,
+    Run,
+)
 from evosdc.parallel import joined
 from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import with_next_steps
@@ -25,34 +34,19 @@ from evosdc.table import Table
 from evosdc.table.status import PRIMARY
 
 
-@checked(
-    as_table,
-    table_from_frame,
-    least={"workers": 1, "time_limit": 0, "level_percent": 0},
-    unchecked=("hierarchies",),
-)
+@verb(AUDIT, **FORMER)
 @small_jobs.job()
 def audit(
     table: Any,
     pattern: Any = None,
     *,
     published: Any = None,
-    earlier: Any = None,
-    attacker: Attacker | None = None,
-    bounds: str | None = None,
-    counts: bool | None = None,
-    threshold: int | None = None,
-    whole_numbers: bool | None = None,
-    rules: str | Sequence[str] | None = None,
     time_limit: float | None = None,
     workers: int | None = None,
-    cluster: Any = None,
-    strict: bool | NotGiven = NOT_GIVEN,
-    attackers: Any = NOT_GIVEN,
-    coalitions: Any = NOT_GIVEN,
-    singletons: bool | NotGiven | None = NOT_GIVEN,
-    secondaries: bool | NotGiven = NOT_GIVEN,
-    **reading: Any,
+    attackers: Attackers | None = None,
+    prior: Prior | None = None,
+    read: Read | None = None,
+    run: Run | None = None,
 ) -> Audit:
     """Judge a pattern from the table alone.
 
@@ -67,18 +61,13 @@ def audit(
     published
         The publication itself instead: a frame or file with the values of the cells
         that are not hidden.
-    earlier
-        Earlier publications that everyone has: files or frames.
-    attacker
-        Against whom, and how far, cells must be protected; the keywords `strict`,
-        `attackers`, `coalitions` and `secondaries` do the same.
-    bounds, counts, threshold, whole_numbers, rules
-        As in `protect`.
     time_limit
-        Seconds; cells that are then not decided are open.
-    workers, cluster
-        As in `protect`: who looks for witnesses where it takes long. The answer is the
-        same, unless time runs out.
+        Seconds; cells that are then not decided are open. None for no limit.
+    workers
+        Processes at most. The answer is the same for any number of them, unless time
+        runs out.
+    attackers, prior, read, run
+        As in `protect`; of `run` only the cluster.
 
     Examples
     --------
@@ -89,36 +78,20 @@ def audit(
     ...     "status": ["u", "m", "s"],
     ...     "upl": [2, 0, 0],
     ... }
-    >>> evosdc.audit(cells, attacker=evosdc.Attacker(strict=True)).safe
+    >>> evosdc.audit(cells, attackers=evosdc.Attackers(strict=True)).safe
     True
     >>> cells["status"] = ["u", "s", "s"]  # alone, it is the total less the others
     >>> evosdc.audit(cells).safe
     False
     """
-    against = one_way(
-        Attacker,
-        "attacker",
-        attacker,
-        {
-            "strict": strict,
-            "attackers": attackers,
-            "coalitions": coalitions,
-            "singletons": singletons,
-            "secondaries": secondaries,
-        },
-    )
+    AuditKeywords(time_limit=time_limit, workers=workers)
+    asked = Asked.of(AUDIT, attackers=attackers, prior=prior, read=read, run=run)
     start = moment()
     end = None if time_limit is None else start + time_limit
-    resolved = assumed(
-        as_table(table, **reading),
-        bounds=bounds,
-        counts=counts,
-        threshold=threshold,
-        whole_numbers=whole_numbers,
-        rules=rules,
-    )
+    resolved = as_asked(table, asked)
+    against = Against.asked(asked.attackers, resolved)
     small_jobs.has(len(resolved))
-    before = known_before(resolved, earlier)
+    before = known_before(resolved, asked.prior.already_published)
     known = before.cells.copy()
     if pattern is not None and published is not None:
         raise InputError(
@@ -135,7 +108,7 @@ def audit(
         sensitive = resolved.status == PRIMARY
         known |= sensitive & ~hidden
         resolved = resolved.with_pattern(hidden | sensitive)
-    with joined(cluster, workers) as found_workers:
+    with joined(asked.run.cluster, workers) as found_workers:
         verdict, certificate = judge_all(
             resolved,
             against,
@@ -153,7 +126,7 @@ def audit(
         secondaries=against.secondaries,
         earlier=before.words,
         known=before.cells,
-        attackers=against.kind(resolved),
+        attackers=against.kind,
         coalitions=len(against.coalitions),
     )
     open_primaries = int((known & ~before.cells & (resolved.status == PRIMARY)).sum())
@@ -164,10 +137,8 @@ def audit(
         )
     settings = {
         "time_limit": time_limit,
-        "strict": against.strict,
-        **against.settings(resolved),
-        "secondaries": against.secondaries,
-        "earlier": list(before.words),
+        **against.settings(),
+        "already_published": list(before.words),
     }
     return Audit(
         resolved, verdict, claim, certificate, known, settings, moment() - start

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.options import Attacker
+from evosdc.api.attackers import Against
 from evosdc.attack import judge, judge_attackers
 from evosdc.attack.hints import Hint
 from evosdc.parallel import Workers
@@ -21,7 +21,7 @@ _RING = "what linked tables in a ring say together of cells that none of them sh
 
 def judge_all(
     table: Table,
-    asked: Attacker,
+    asked: Against,
     *,
     attackers: Attackers | None = None,
     known: NDArray[np.bool_] | None = None,
@@ -45,7 +45,7 @@ def judge_all(
         workers=workers,
         seen=seen,
     )
-    if asked.beside_public(table):
+    if asked.beside_public:
         verdict, certificate = judge_attackers(
             table,
             verdict,

@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evosdc.api.sources import as_table
-from evosdc.io import table_from_frame
-from evosdc.options import checked
+from evosdc.options import checked, verb
+from evosdc.options.tables import FORMER, LINK, Asked, Read
 from evosdc.table.link import LinkedTables, link_tables
 
 
-@checked(
-    as_table, table_from_frame, least={"level_percent": 0}, unchecked=("hierarchies",)
-)
+@verb(LINK, **FORMER)
+@checked({})
 def link(
-    tables: Sequence[Any], links: Mapping[str, str] | None = None, **reading: Any
+    tables: Sequence[Any],
+    links: Mapping[str, str] | None = None,
+    *,
+    read: Read | None = None,
 ) -> LinkedTables:
     """Join tables over the cells that they share, so that they are protected together.
 
@@ -27,8 +29,8 @@ def link(
     links
         Dimensions of other names that are levels of one variable, ``{"A21": "A88"}``,
         or that are unrelated to all others, ``{"A21": "none"}``.
-    reading
-        How to read frames and files, as in `protect`.
+    read
+        How the frames and files are read, as in `protect`.
 
     Returns
     -------
@@ -45,5 +47,6 @@ def link(
     >>> len(linked.table), [len(cells) for cells in linked.cell_numbers]
     (6, [3, 4])
     """
-    parts = [as_table(table, **reading) for table in tables]
+    asked = Asked.of(LINK, read=read)
+    parts = [as_table(table, asked.read) for table in tables]
     return link_tables(parts, links=links)

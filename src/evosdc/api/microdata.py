@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evosdc.synth import Scenario, Synthesiser
 
 
-@checked(least={"copies": 1})
+@checked({"copies": 1})
 def synthesise(
     frame: Any,
     *,
@@ -184,7 +184,7 @@ def _eligible(model: Any) -> int:
     return far or len(model.front_)
 
 
-@checked(least={"seed": 0, "time_limit": 0})
+@checked({"seed": 0, "time_limit": 0})
 def evaluate(
     original: Any,
     synthetic: Any,

@@ -25,7 +25,7 @@ from evosdc.io.checkpoint import (
     sha_of,
     unpack_arrays,
 )
-from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Pattern
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
@@ -97,7 +97,7 @@ def following(kept: Checkpoint, search: Search, clock: Clock) -> Iterator[None]:
         best = search.stored if search.best is None else search.best
         better = best is not written[0]
         if kept.write(
-            lambda: _content(best, search), clock.seconds, better=better, **when
+            lambda: _content(best, search), clock.spent(), better=better, **when
         ):
             written[0] = best
 

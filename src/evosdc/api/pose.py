@@ -7,24 +7,23 @@ the judge is asked afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.options import Attacker, Requests, Stop
+from evosdc.api.attackers import Against
 from evosdc.api.requests import read_requests
 from evosdc.api.sources import Known
 from evosdc.attack import judge, judge_attackers
 from evosdc.errors import InputError, LevelError
-from evosdc.evolution.record import Entry
 from evosdc.io.checkpoint import Checkpoint
+from evosdc.options import tables as options
 from evosdc.results import Exposure
 from evosdc.suppress.problem.problem import Problem, strict_margin
-from evosdc.suppress.problem.requests import CellRequests, costs, with_least_levels
+from evosdc.suppress.problem.requests import CellRequests, costs, refuse_known
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums
@@ -44,26 +43,15 @@ _LABELS_SHOWN = 5
 class Task:
     """What `protect` was asked for, beside the table."""
 
-    method: str
-    cost: str
-    stop: Stop
-    attacker: Attacker
-    requests: Requests
-    seed: int
-    workers: int | None
-    options: Mapping[str, Any]
-    on_progress: Callable[[Entry], None] | None
+    keywords: options.ProtectKeywords
+    asked: options.Asked
+    against: Against
     checkpoint: Checkpoint | None = None
 
-    def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise InputError(
-                f"seed is {self.seed}", expected="a whole number of 0 or more"
-            )
-        if self.workers is not None and self.workers < 1:
-            raise InputError(
-                f"workers is {self.workers}", expected="1 or more processes"
-            )
+    @property
+    def seconds(self) -> float | None:
+        """The limit of time that holds; None for no limit."""
+        return self.keywords.seconds(self.asked.stop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +125,7 @@ class Posed:
         if self.unreachable[list(cells)].all() and self.unreachable.any():
             return None
         found = _within_reach(
-            self.problem.table, self.task.attacker.strict, self.clock.end, cells
+            self.problem.table, self.task.against.strict, self.clock.end, cells
         )
         return replace(
             self,
@@ -180,18 +168,18 @@ class Posed:
 
 def pose(table: Table, before: Known, task: Task) -> Posed:
     """Grant the requests, price the cells, list the attackers, set the problem up."""
-    clock = Clock(task.stop.seconds)
-    strict, requests = task.attacker.strict, task.requests
-    requested = read_requests(requests.hide, requests.publish, requests.prefer)
-    kept = (table.status == SECONDARY) & requests.keep & ~before.cells
+    clock = Clock(task.seconds)
+    strict, cells = task.against.strict, task.asked.cells
+    requested = read_requests(cells.hide, cells.publish, cells.cost_factor)
+    kept = (table.status == SECONDARY) & task.asked.keeps_secondaries & ~before.cells
     granted = requested.grant(table, kept)
     kept &= (granted.status == SECONDARY) & granted.shown
-    prices = costs(granted, task.cost) * requested.factors(granted)
+    prices = costs(granted, cells.cost) * requested.factors(granted)
     prices[~granted.shown] = 0.0
     # What everyone has from before cannot be suppressed any more.
     asked = granted.replace(status=np.where(before.cells, FIXED, granted.status))
-    attackers, sums = attackers_of(asked, task.attacker)
-    secondary = kept & task.attacker.secondaries
+    attackers, sums = attackers_of(asked, task.against)
+    secondary = kept & task.against.secondaries
     asked = as_demands(asked, secondary)
     # A requested cell without levels is judged as such: nobody may work it out. What
     # must be published, or was, is fixed for the search only.
@@ -200,7 +188,7 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
     none = np.zeros(len(table), dtype=bool)
     notes: tuple[str, ...] = ()
     accepted = none
-    if requests.accept:
+    if cells.accept:
         judged, asked, accepted, notes = _accepted(
             judged, asked, task, attackers, clock.end
         )
@@ -243,9 +231,9 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
     )
 
 
-def attackers_of(table: Table, asked: Attacker) -> tuple[Attackers, RespondentSums]:
+def attackers_of(table: Table, asked: Against) -> tuple[Attackers, RespondentSums]:
     """List the attackers that an office asks about, and the sums it protects."""
-    if not asked.beside_public(table):
+    if not asked.beside_public:
         return Attackers.public(), RespondentSums.none()
     return asked.of(table), respondent_sums(table)
 
@@ -269,7 +257,7 @@ def explained(requests: CellRequests) -> Iterator[None]:
 
 def as_demands(table: Table, cells: Mask) -> Table:
     """Return the table with some cells to be protected like sensitive ones."""
-    with_least_levels(table, cells)  # refuses those that everyone knows
+    refuse_known(table, cells)
     return table.replace(status=np.where(cells, PRIMARY, table.status))
 
 
@@ -344,7 +332,7 @@ def _accepted(
     deadline: float | None,
 ) -> tuple[Table, Table, Mask, tuple[str, ...]]:
     """Lower the levels of cells for which the user accepts what can be had."""
-    named = read_requests(task.requests.accept, None, None).hide
+    named = read_requests(task.asked.cells.accept, None, None).hide
     cells = np.zeros(len(judged), dtype=bool)
     for label in named:
         cells |= select(judged, label)
@@ -356,7 +344,7 @@ def _accepted(
             expected="labels of sensitive cells",
             hint="make the label narrower",
         )
-    strict = task.attacker.strict
+    strict = task.against.strict
     everything = asked.with_pattern(asked.status != FIXED)
     verdict, certificate = judge(
         everything, strict=strict, deadline=deadline, among=cells
@@ -408,7 +396,7 @@ def _like(sums: RespondentSums, table: Table, secondary: Mask) -> RespondentSums
 
 def _problem_like(posed: Posed, table: Table, secondary: Mask | None = None) -> Problem:
     """Set up the problem of a table with the costs and attackers of another."""
-    problem, strict = posed.problem, posed.task.attacker.strict
+    problem, strict = posed.problem, posed.task.against.strict
     secondary = _secondary(problem) if secondary is None else secondary
     return Problem.of(
         table,

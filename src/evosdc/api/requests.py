@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.io import read_labels
+from evosdc.options.objects import CostFactors, Labels
 from evosdc.suppress.problem.requests import CellRequests, Label
 from evosdc.table.codes import tidy_code
 
-Labels = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None
-Preferences = (
-    Mapping[str, Any] | Sequence[tuple[str | Label, float | None]] | str | None
-)
 
-
-def read_requests(hide: Labels, publish: Labels, prefer: Preferences) -> CellRequests:
+def read_requests(hide: Labels, publish: Labels, prefer: CostFactors) -> CellRequests:
     """Read requests as users write them.
 
     A label is a mapping from dimension to code, or text such as
@@ -47,14 +43,16 @@ def _labels(given: Labels) -> list[tuple[Label, float | None]]:
     return found
 
 
-def _preferences(given: Preferences) -> list[tuple[Label, float]]:
+def _preferences(given: CostFactors) -> list[tuple[Label, float]]:
     if given is None:
         return []
     if isinstance(given, str):
-        given = [preference(given)]
+        given = [given]
     pairs: Iterable[Any] = given.items() if isinstance(given, Mapping) else given
     found: list[tuple[Label, float]] = []
     for pair in pairs:
+        if isinstance(pair, str):
+            pair = _preference(pair)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise InputError(
                 f"a preference is a {type(pair).__name__}",
@@ -95,7 +93,7 @@ def _label(text: str) -> Label:
     return label
 
 
-def preference(text: str) -> tuple[str, float | None]:
+def _preference(text: str) -> tuple[str, float | None]:
     """Read ``region=North,size=small=5``, or ``@FILE`` with a column factor."""
     if text.startswith("@"):
         return text, None

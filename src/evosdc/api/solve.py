@@ -19,17 +19,17 @@ import numpy as np
 from evosdc.api.completing import cells_for, undecided
 from evosdc.api.judging import judge_all
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
-from evosdc.api.pose import Posed, Task, explained
+from evosdc.api.pose import Posed, explained
 from evosdc.api.requests import read_requests
 from evosdc.attack.certificate import joined
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import TimeLimit
+from evosdc.options.tables import settings
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, TableVerdict
 from evosdc.suppress.methods.contracted import completed
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import (
@@ -62,6 +62,8 @@ _ROUNDS = 6
 # Share of the cells that must be decided for a forecast, and what to try without one.
 _TELLING_SHARE, _TIMES_WITHOUT_FORECAST = 0.1, 4.0
 OnPattern = Callable[[Table], None]
+# Options that say how a run is carried out, and change no answer.
+_HOW = ("workers", "cluster", "checkpoint", "resume", "on_progress", "on_pattern")
 # Of what the quickest judgement took, how much is kept for one more, which asks for no
 # new witness. With half of it busy machines have no time for it.
 _KEPT_FOR_COMPLETING = 1.5
@@ -104,22 +106,19 @@ class Solution:
 def solve(
     posed: Posed,
     workers: Workers,
-    on_pattern: OnPattern | None = None,
 ) -> Solution:
-    """Search until a criterion ends it, and judge what is found.
-
-    `on_pattern` is told of each table before it is judged.
-    """
+    """Search until a criterion ends it, and judge what is found."""
     task, problem, clock = posed.task, posed.problem, posed.clock
-    method = _method(task.method, problem)
-    parameters = method.configure(task.options)
+    method = _method(task.keywords.method, problem)
+    parameters = method.configure(task.asked.run.method_options or {})
     stored = _stored(posed, method)
     spent = 0.0 if stored is None else stored.seconds
     clock.count(spent)
+    heard, on_pattern = task.asked.run.on_progress, task.asked.run.on_pattern
     search = Search(
-        seed=task.seed,
+        seed=task.keywords.seed,
         workers=workers,
-        record=RunRecord(listeners=[task.on_progress] if task.on_progress else []),
+        record=RunRecord(listeners=[heard] if heard else []),
     )
     search.note(f"started: {method.name}")
     if stored is not None:
@@ -141,8 +140,8 @@ def solve(
         search.callbacks.remove(meanwhile)
         first = meanwhile.judged
     if search.reason == INTERRUPTED:
-        clock.hurry()
-    search.note(ending(search, method.name, task.stop.evaluations))
+        clock.end_soon()
+    search.note(ending(search, method.name, task.asked.stop.evaluations))
     solution = Solution(solved, solved.problem, method, search, first, notes)
     try:
         return _judged_to_the_end(solution, pattern, workers, on_pattern, meanwhile)
@@ -166,7 +165,7 @@ def _judged_to_the_end(
     """
     posed, search, first = solution.posed, solution.search, solution.judged
     clock, late = posed.clock, tuple[str, ...]()
-    began = clock.seconds
+    began = clock.spent()
     judged: Judged | None = None
 
     def judging() -> Clock:
@@ -203,7 +202,7 @@ def _judged_to_the_end(
             on_pattern(judged.table)
     elif judged.verdict.ok is None and clock.over():
         name, verdict = solution.method.name, judged.verdict
-        late = (_too_short(clock, verdict, clock.seconds - began, name),)
+        late = (_too_short(clock, verdict, clock.spent() - began, name),)
     cost = posed.cost_of(judged.table)
     if search.best is None or cost != search.best.cost:
         search.best = replace(judged.pattern, cost=cost)
@@ -220,7 +219,7 @@ def _completed_by(
     """
     problem, hidden = posed.problem, judged.pattern.hidden
     cells = undecided(judged.table, judged.verdict)
-    against_all = posed.task.attacker.beside_public(judged.table)
+    against_all = posed.task.against.beside_public
     more = cells_for(
         judged.table, cells, hidden, problem.cost, safe.certificate, against_all
     )
@@ -238,7 +237,7 @@ def _completed_by(
 def _completed(posed: Posed, pattern: Pattern) -> Pattern | None:
     """Suppress what a question asks for beyond a pattern, in half of the time left."""
     left = posed.clock.before(0.0)
-    own = Search() if math.isinf(left) else Search(stop=TimeLimit(0.5 * left))
+    own = Search(stop=TimeLimit(0.5 * left))
     try:
         return completed(posed.problem, pattern, own)
     except LevelError:
@@ -255,13 +254,14 @@ def _first_judged(
     """
     clock, problem = posed.clock, posed.problem
     limit = clock.limit
-    if limit is None or (problem.network is not None and not problem.has_attackers):
+    quick = problem.network is not None and not problem.has_attackers
+    if quick or math.isinf(limit):
         return posed, None
     own = Search(seed=search.seed, stop=TimeLimit(_QUICK_SHARE * limit))
-    began = clock.seconds
+    began = clock.spent()
     try:
         pattern = _quick_pattern(problem, search.stored, own)
-        built = clock.seconds
+        built = clock.spent()
         if pattern.hidden[problem.hideable].all():
             # Of a pattern without witnesses the judge asks one program after another.
             search.note("no first pattern was found in its share of the limit")
@@ -277,7 +277,7 @@ def _first_judged(
     except KeyboardInterrupt:
         search.reason = INTERRUPTED
         return posed, None
-    took = clock.seconds - built
+    took = clock.spent() - built
     search.note(
         f"a first pattern, built in {built - began:.1f} s, was judged in {took:.1f} s: "
         f"{judged.verdict.word}"
@@ -300,15 +300,13 @@ class _Meanwhile:
         # Judged last, also where time was too short: what was proved is kept.
         self.last = first
         self.checking = 0.0 if first is None else first.seconds
-        self._due = math.inf
-        if posed.clock.limit is not None and first is not None:
-            self._due = _JUDGED_FROM * posed.clock.limit
+        self._due = math.inf if first is None else _JUDGED_FROM * posed.clock.limit
 
     def __call__(self) -> None:
         posed, search, clock = self._posed, self._search, self._posed.clock
-        now, best = clock.seconds, search.best
+        now, best = clock.spent(), search.best
         limit, had = clock.limit, self.judged
-        if limit is None or had is None or best is None or now < self._due:
+        if had is None or best is None or now < self._due:
             return
         # Secondaries that are kept cost a search nothing: patterns are compared.
         if best.cost >= (1 - _FALLEN) * had.pattern.cost:
@@ -316,12 +314,12 @@ class _Meanwhile:
         self._due = math.inf  # judging asks whether to stop as well
         most = min(_JUDGE_SHARE * limit, clock.left())
         judged = _judge(posed, best, clock.within(most), Workers(), self.last)
-        took = clock.seconds - now
+        took = clock.spent() - now
         self.last, self.checking = judged, min(self.checking, took)
         if judged.verdict.ok:
             self.judged = judged
         search.note(f"judged in {took:.1f} s: {judged.verdict.word}")
-        self._due = clock.seconds + max(_APART * limit, took)
+        self._due = clock.spent() + max(_APART * limit, took)
         _stop(search, posed, _MARGIN * took)
 
 
@@ -337,9 +335,9 @@ def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> 
 
 def _stop(search: Search, posed: Posed, judging: float) -> None:
     """Let a search go on until so many seconds are left, or it has what was asked."""
-    stop, clock = posed.task.stop, posed.clock
+    stop, clock = posed.task.asked.stop, posed.clock
     end = None
-    if clock.limit is not None:
+    if math.isfinite(clock.limit):
         most = _JUDGE_SHARE * clock.limit
         reserve = max(min(judging, most), _LEAST_SHARE * clock.limit)
         end = search.seconds + clock.before(reserve)
@@ -355,10 +353,10 @@ def _judge(
 ) -> Judged:
     """Judge a pattern as it would be published."""
     table = posed.published(pattern.hidden)
-    began = posed.clock.seconds
+    began = posed.clock.spent()
     verdict, certificate = judge_all(
         table,
-        posed.task.attacker,
+        posed.task.against,
         attackers=posed.problem.attackers,
         known=posed.before.cells,
         deadline=clock.end,
@@ -366,7 +364,7 @@ def _judge(
         workers=workers,
         seen=before.certificate if before is not None and _exact(before) else None,
     )
-    return Judged(pattern, table, verdict, certificate, posed.clock.seconds - began)
+    return Judged(pattern, table, verdict, certificate, posed.clock.spent() - began)
 
 
 def _exact(judged: Judged) -> bool:
@@ -450,9 +448,9 @@ def _too_short(clock: Clock, verdict: TableVerdict, judging: float, method: str)
     """
     decided = verdict.judged - len(verdict.open)
     if decided < _TELLING_SHARE * verdict.judged:
-        enough = _TIMES_WITHOUT_FORECAST * clock.seconds
+        enough = _TIMES_WITHOUT_FORECAST * clock.spent()
     else:
-        enough = clock.seconds + judging * max(1.0, len(verdict.open) / decided)
+        enough = clock.spent() + judging * max(1.0, len(verdict.open) / decided)
     digits = 10 ** max(0, math.floor(math.log10(max(1.0, enough))) - 1)
     about = math.ceil(enough / digits) * digits
     quicker = "" if method == _QUICK else f", or a quicker method (--method {_QUICK})"
@@ -465,24 +463,26 @@ def _too_short(clock: Clock, verdict: TableVerdict, judging: float, method: str)
 
 def settings_of(posed: Posed, method: str, table: Table) -> dict[str, Any]:
     """Return what changes an answer, by the names of options."""
-    task: Task = posed.task
-    return {
+    task, origin = posed.task, table.origin
+    asked, requested = task.asked, posed.requested.settings()
+    accepted = read_requests(asked.cells.accept, None, None)
+    given = settings(task.keywords, asked.stop, asked.cells, asked.run)
+    found = {
         "method": method,
-        "cost": task.cost,
-        "time_limit": task.stop.seconds,
-        "evaluations": task.stop.evaluations,
-        "gap": task.stop.gap,
-        "seed": task.seed,
-        "strict": task.attacker.strict,
-        **task.attacker.settings(table),
-        "secondaries": task.attacker.secondaries,
-        "keep_secondaries": task.requests.keep,
-        "bounds": table.origin.bounds,
-        "counts": table.origin.counts,
-        "threshold": table.origin.threshold,
-        "whole_numbers": table.origin.in_whole,
-        "earlier": list(posed.before.words),
-        **posed.requested.settings(),
-        "accept": read_requests(task.requests.accept, None, None).settings()["hide"],
-        "options": dict(task.options),
+        "time_limit": task.seconds,
+        **task.against.settings(),
+        "hide": requested["hide"],
+        "publish": requested["publish"],
+        "cost_factor": requested["prefer"],
+        "accept": accepted.settings()["hide"],
+        "keep_secondaries": asked.keeps_secondaries,
+        "bounds": origin.bounds,
+        "counts": origin.counts,
+        "published_threshold": origin.threshold,
+        "whole_numbers": origin.in_whole,
+        "already_published": list(posed.before.words),
+        "method_options": dict(asked.run.method_options or {}),
+    }
+    return {
+        name: value for name, value in {**given, **found}.items() if name not in _HOW
     }

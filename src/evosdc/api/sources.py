@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.tabulate import read_trees
 from evosdc.errors import InputError
-from evosdc.io import read_table, table_from_frame
+from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
+from evosdc.io.as_declared import reading
 from evosdc.io.cells import read_earlier
+from evosdc.options.tables import Asked, Read
 from evosdc.results.tables import Tabulation
-from evosdc.table import Hierarchy, Table
+from evosdc.table import Table
 from evosdc.table.knowledge import (
     as_counts,
     in_whole_numbers,
@@ -41,81 +42,74 @@ class Known:
     files: tuple[Path, ...] = ()
 
 
-def as_table(
-    source: Any, *, link: Mapping[str, str] | None = None, **reading: Any
-) -> Table:
-    """Take a `Table`, a `Tabulation`, a frame or a path for a table.
-
-    Several are linked; `link` is that of `evosdc.table.link_tables`.
-    """
-    if link and not isinstance(source, (list, tuple)):
+def as_table(source: Any, read: Read) -> Table:
+    """Take a `Table`, a `Tabulation`, a frame or a path for a table; link several."""
+    several = isinstance(source, (list, tuple)) and len(source) > 1
+    if read.link and not several:
         raise InputError(
             "link (--link) for one table",
             expected="several tables, whose variables can be linked",
             hint="leave it out; tables that are made together are linked already",
         )
-    if isinstance(source, Table):
-        return source
-    if isinstance(source, (Tabulation, LinkedTables)):
-        return source.table
     if isinstance(source, (list, tuple)):
-        parts = [as_table(part, **reading) for part in source]
-        return link_tables(parts, links=link).table
-    if "hierarchies" in reading:
-        trees = read_trees(reading["hierarchies"])
-        for name, tree in (trees or {}).items():
-            if not isinstance(tree, Hierarchy):
-                raise InputError(
-                    f"the hierarchy of {name!r} is of type {type(tree).__name__}",
-                    expected="a Hierarchy or the path of a file",
-                    hint="columns of levels belong to tabulate, which has the records",
-                )
-        reading["hierarchies"] = trees
+        table = _linked(source, read) if several else _one(source[0], read)
+    else:
+        table = _one(source, read)
+    if read.apriori is None:
+        return table
+    return read_apriori_into(table, read.apriori, level_percent=read.level_percent)
+
+
+def _one(source: Any, read: Read) -> Table:
+    if isinstance(source, (Tabulation, LinkedTables)):
+        source = source.table
+    if isinstance(source, Table):
+        # With an a-priori file the percentage is of the cells that it names.
+        for name in reading(
+            replace(read, level_percent=None) if read.apriori else read
+        ):
+            raise InputError(
+                f"read has {name} for a table that is made already",
+                expected="a frame or a file, which are read",
+                hint=f"leave {name} out",
+            )
+        return source
     if isinstance(source, (str, os.PathLike)):
-        return read_table(source, **reading)
-    return table_from_frame(source, **reading)
+        return read_table(source, **reading(read))
+    return table_from_frame(source, **reading(read))
 
 
-def assumed(
-    table: Table,
-    *,
-    bounds: str | None,
-    counts: bool | None,
-    threshold: int | None,
-    whole_numbers: bool | None,
-    rules: str | Sequence[str] | None,
-    by_hand: bool = False,
-) -> Table:
-    """Return the table with what its attackers are assumed to know.
+def _linked(sources: Sequence[Any], read: Read) -> Table:
+    if all(isinstance(one, (str, os.PathLike)) for one in sources):
+        return read_tables(sources, link=read.link, **reading(read))
+    parts = [_one(one, read) for one in sources]
+    return link_tables(parts, links=read.link).table
 
-    Parameters
-    ----------
-    bounds, threshold, whole_numbers
-        See `evosdc.table.knowledge`.
-    counts
-        Whether cells count people or firms; None leaves it to the table.
-    rules
-        ``"none"`` where somebody decided that no primary rule applies.
-    by_hand
-        Whether somebody names sensitive cells besides.
-    """
-    if counts is True and not table.origin.counts:
+
+def as_asked(source: Any, asked: Asked) -> Table:
+    """Take a table, with what its attackers are assumed to know."""
+    table, prior = as_table(source, asked.read), asked.prior
+    if prior.counts is True and not table.origin.counts:
         table = as_counts(table)
-    elif counts is False and table.origin.counts:
+    elif prior.counts is False and table.origin.counts:
         table = table.replace(origin=replace(table.origin, counts=False))
         if table.origin.bounds == AUTO:
             table = with_bounds(table, AUTO)
-    if bounds is not None:
-        table = with_bounds(table, bounds)
-    if threshold is not None:
-        table = with_threshold(table, threshold)
-    table = in_whole_numbers(with_whole_numbers(table, whole_numbers))
-    return _with_rules(table, rules, by_hand)
+    if prior.bounds is not None:
+        table = with_bounds(table, prior.bounds)
+    if prior.published_threshold is not None:
+        table = with_threshold(table, prior.published_threshold)
+    table = in_whole_numbers(with_whole_numbers(table, prior.whole_numbers))
+    return _with_rules(table, asked.read.rules, by_hand=bool(asked.cells.hide))
 
 
 def _with_rules(
-    table: Table, rules: str | Sequence[str] | None, by_hand: bool
+    table: Table, rules: str | Sequence[str] | None, *, by_hand: bool
 ) -> Table:
+    """Say that no rule applies; refuse tables of which nobody says what is sensitive.
+
+    `by_hand`: somebody names sensitive cells besides.
+    """
     given = [rules] if isinstance(rules, str) else list(rules or ())
     if given and given != [NO_RULE]:
         raise InputError(
@@ -138,7 +132,8 @@ def _with_rules(
             "the table has no sensitive cell, and no rule says that it has none",
             expected="statuses u in the table, or the rules that found no such cell",
             hint="tabulate with --rule p:10 --rule freq:3, mark cells by hand, or say "
-            "that no rule applies: --rule none (rules='none'); nothing is SAFE then",
+            "that no rule applies: --rule none (Read(rules='none')); nothing is SAFE "
+            "then",
         )
     return table
 

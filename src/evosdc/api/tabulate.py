@@ -3,48 +3,55 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any
 
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.frames import like
-from evosdc.io import open_microdata, pattern_frame, read_hierarchy, read_waiver
+from evosdc.io import (
+    open_microdata,
+    pattern_frame,
+    read_apriori_into,
+    read_waiver,
+)
 from evosdc.io.argus.rda import Description
+from evosdc.io.as_declared import read_trees
 from evosdc.io.records import Microdata
-from evosdc.options import checked
+from evosdc.options import is_of, verb
+from evosdc.options.objects import Paths
+from evosdc.options.tables import (
+    FORMER,
+    TABULATE,
+    Asked,
+    Contributors,
+    Prior,
+    Read,
+    TabulateKeywords,
+)
 from evosdc.results.tables import Tabulation
 from evosdc.rules import Rule, parse_rules
-from evosdc.table import TOTAL, Hierarchy
+from evosdc.table import TOTAL
 from evosdc.table.codes import listed
-from evosdc.tabulation import tabulate as tabulate_one
 from evosdc.tabulation import tabulate_linked
 
 _NONE = "none"
-Tree: TypeAlias = Hierarchy | str | os.PathLike[str]
+# Roles of columns that a description may name.
+_ROLES = ("holding", "request", "shadow", "cost")
 
 
-@checked(
-    tabulate_linked,
-    tabulate_one,
-    least={"threads": 1, "floor": 0},
-    unchecked=("hierarchies",),
-)
+@verb(TABULATE, **FORMER)
 def tabulate(
     source: Any,
     by: Sequence[str] | Sequence[Sequence[str]] | str,
     value: str | None = None,
     *,
-    weight: str | None = None,
-    holding: str | None = None,
-    request: str | None = None,
-    hierarchies: Mapping[str, Tree | Sequence[str]] | None = None,
     rules: Sequence[Rule | str] | Rule | str = (),
-    waiver: Sequence[str] | str | Path = (),
-    link: Mapping[str, str] | None = None,
-    **options: Any,
+    workers: int | None = None,
+    contributors: Contributors | None = None,
+    prior: Prior | None = None,
+    read: Read | None = None,
 ) -> Tabulation:
     """Tabulate microdata and mark its sensitive cells.
 
@@ -61,27 +68,19 @@ def tabulate(
         The spanning variables; several lists of them give linked tables, joined to one.
     value
         The response; without one the table counts records.
-    weight, holding, request
-        Columns with sampling weights, the group a contributor belongs to, and the
-        contributors that asked for protection. Weights that the description of a
-        tau-Argus file names are applied unless `weight` is ``"none"``; other roles that
-        it names and that are not given here are said in a note.
-    hierarchies
-        The trees of codes of the variables that have one, the files of the trees, or
-        lists of columns of the records, coarse to fine, the variable last:
-        ``{"A88": ["A10", "A21", "A88"]}``. These are then levels of one variable in all
-        tables.
     rules
         What makes a cell sensitive: rules, their short form such as ``"p:15"``, or the
         name of a preset. ``"none"`` where no rule applies: nothing is SAFE then.
-    waiver
-        Holdings that consented to be recognised, or the path of a file with one of them
-        on each line: rules pass them over.
-    link
-        Of linked tables: columns that are levels of a variable of another name, or are
-        unrelated to all others: ``{"A21": "A88", "SIZE": "none"}``.
-    options
-        Passed on to `evosdc.tabulation.tabulate`.
+    workers
+        Threads that read records.
+    contributors, prior, read
+        Who stands behind the cells: weights, holdings, consent; what everyone knows;
+        and how the records are read: hierarchies, totals, digits of codes, links of
+        variables. Weights that the description of a tau-Argus file names are applied
+        unless the weight is ``"none"``; other roles that it names and that are not
+        given here are said in a note. A hierarchy may also be a list of columns of the
+        records, coarse to fine, the variable last: ``{"A88": ["A10", "A21", "A88"]}``;
+        these are then levels of one variable in all tables.
 
     Examples
     --------
@@ -94,37 +93,58 @@ def tabulate(
     Tabulation(Table(region(3): 3 cells, 1 equations, 1 primaries), rules nk:1,75)
     """
     start = moment()
-    if isinstance(waiver, (str, Path)):
-        waiver = read_waiver(waiver)
-    spans = _spans(by)
-    total = options.get("total", TOTAL)
+    TabulateKeywords(rules=rules, workers=workers)
+    asked = Asked.of(TABULATE, contributors=contributors, prior=prior, read=read)
+    who, reading, known = asked.contributors, asked.read, asked.prior
+    spans = _spans(by, value)
+    total = TOTAL if reading.totals is None else reading.totals
+    if not isinstance(total, str):
+        raise InputError(
+            "totals is a mapping", expected="one code for the totals of all variables"
+        )
     template = source
     records = Microdata(source)
     if isinstance(source, (str, os.PathLike)):
         records = open_microdata(source, total=total)
     named = {name for span in spans for name in span}
     trees = {n: t for n, t in records.hierarchies.items() if n in named}
-    trees |= read_trees(hierarchies, total) or {}
-    weight, weighting = _weighting(weight, records.description)
+    trees |= read_trees(reading.hierarchies, total) or {}
+    weight, weighting = _weighting(who.weight, records.description)
+    given = {
+        "bounds": known.bounds,
+        "memory_limit": reading.memory_limit,
+        "threads": workers,
+    }
     linked = tabulate_linked(
         records.source,
         spans,
         value,
         weight=weight,
-        holding=holding,
-        request=request,
+        holding=who.holding,
+        request=who.request,
+        shadow=who.shadow,
+        cost=who.cost,
         hierarchies=trees,
         rules=_rules(rules),
-        waiver=waiver,
-        link=link,
-        **options,
+        floor=who.floor,
+        waiver=_consent(who.consent),
+        count_zeros=who.count_zeros,
+        contributions=who.contributions,
+        whole_numbers=known.whole_numbers,
+        total=total,
+        digits=reading.digits,
+        flat=reading.flat,
+        link=reading.link,
+        **{name: one for name, one in given.items() if one is not None},
     )
-    notes = _not_used(records, named, total, holding, request, options)
+    notes = _not_used(records, named, total, who)
     table = replace(
         linked.table,
         notes=(*linked.table.notes, *notes),
         origin=replace(linked.table.origin, weighting=weighting),
     )
+    if reading.apriori is not None:
+        table = read_apriori_into(table, reading.apriori)
     settings = {
         "by": spans,
         "value": value,
@@ -135,40 +155,10 @@ def tabulate(
     return Tabulation(table, frame, settings, moment() - start)
 
 
-def read_trees(
-    given: Mapping[str, Tree | Sequence[str]] | None, total: str = TOTAL
-) -> dict[str, Any] | None:
-    """Read the hierarchies that are given as files; leave trees and columns alone."""
-    if given is None:
-        return None
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"hierarchies is a {type(given).__name__}",
-            expected="a mapping from the name of a variable to its hierarchy",
-            hint="give hierarchies={'region': 'region.hrc'}",
-        )
-    return {
-        name: list(tree) if _is_columns(tree) else _tree(name, tree, total)
-        for name, tree in given.items()
-    }
-
-
-def _is_columns(tree: Any) -> TypeGuard[Sequence[str]]:
-    listed = isinstance(tree, (list, tuple))
-    return listed and all(isinstance(column, str) for column in tree)
-
-
-def _tree(name: str, tree: Any, total: str) -> Hierarchy:
-    if isinstance(tree, Hierarchy):
-        return tree
-    if isinstance(tree, (str, os.PathLike)):
-        return read_hierarchy(tree, total=total)
-    raise InputError(
-        f"the hierarchy of {name!r} is of type {type(tree).__name__}",
-        expected="an evosdc.Hierarchy, the path of a .hrc or .csv, or (in tabulate) a "
-        "list of columns of the records",
-        hint="see help(evosdc.tabulate)",
-    )
+def _consent(given: Sequence[str] | Paths) -> Sequence[str]:
+    if isinstance(given, (str, os.PathLike)):
+        return read_waiver(given)
+    return given
 
 
 def _weighting(
@@ -188,24 +178,19 @@ def _weighting(
         raise InputError(
             f"the description names {len(names)} variables of weights",
             expected=f"one of {', '.join(names)}, or none",
-            hint=f"choose: --weight {names[0]} (weight={names[0]!r}), or --weight none",
+            hint=f"choose: --weight {names[0]} (Contributors(weight={names[0]!r})), or "
+            "--weight none",
         )
     return names[0], f"records weighted by {names[0]!r}, as their description says"
 
 
 def _not_used(
-    records: Microdata,
-    named: Collection[str],
-    total: str,
-    holding: str | None,
-    request: str | None,
-    options: Mapping[str, Any],
+    records: Microdata, named: Collection[str], total: str, who: Contributors
 ) -> list[str]:
     """Say what a description names and the table does not take up."""
     if records.description is None:
         return []
-    used = {"holding": holding, "request": request}
-    used |= {role: options.get(role) for role in ("shadow", "cost")}
+    used = {role: getattr(who, role) for role in _ROLES}
     notes = records.description.not_used(used, total)
     for name, codes in records.missing.items():
         if codes and name in named:
@@ -239,8 +224,22 @@ def _rules(given: Sequence[Rule | str] | Rule | str) -> list[Rule]:
     return rules
 
 
-def _spans(by: Sequence[str] | Sequence[Sequence[str]] | str) -> list[list[str]]:
+def _spans(
+    by: Sequence[str] | Sequence[Sequence[str]] | str, value: str | None
+) -> list[list[str]]:
     """Read one list of spanning variables, or several."""
+    if not is_of(by, Sequence[str] | Sequence[Sequence[str]] | str):
+        raise InputError(
+            f"by is of type {type(by).__name__}",
+            expected="names of columns, or a list of them for each table",
+            hint="give by=['region', 'industry']",
+        )
+    if not is_of(value, str | None):
+        raise InputError(
+            f"value is of type {type(value).__name__}",
+            expected="the name of a column",
+            hint="leave it out to count records",
+        )
     if isinstance(by, str):
         return [[by]]
     if all(isinstance(name, str) for name in by):

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from typing import Any
 
 from evosdc.api.sources import as_table
 from evosdc.attack.asked import Asked
-from evosdc.attack.proof import ProofReport
-from evosdc.io import table_from_frame
-from evosdc.options import checked
+from evosdc.attack.proof import Proof, ProofReport
+from evosdc.io.cells import coalitions_of
+from evosdc.io.paths import PathLike
+from evosdc.options import tables as options
+from evosdc.options import verb
 from evosdc.results.verified import verified
-from evosdc.table import Coalition
-from evosdc.table.attackers import PUBLIC
 
 
-@checked(
-    as_table, table_from_frame, least={"level_percent": 0}, unchecked=("hierarchies",)
-)
+@verb(options.VERIFY, **options.FORMER)
 def verify(
     table: Any,
-    certificate: str | os.PathLike[str],
+    certificate: PathLike | Proof,
     *,
     published: Any = None,
-    attackers: str = PUBLIC,
-    coalitions: Sequence[Coalition] = (),
-    strict: bool = False,
-    secondaries: bool = False,
-    **reading: Any,
+    attackers: options.Attackers | None = None,
+    read: options.Read | None = None,
 ) -> ProofReport:
     """Check a certificate against its table, by adding numbers up.
 
@@ -41,14 +34,16 @@ def verify(
         The table as it was given to `protect` or `audit`, in any of the kinds that
         these take.
     certificate
-        The ``certificate.npz`` of a result, or the folder of the result.
+        The ``certificate.npz`` of a result, the folder of the result, or what
+        `evosdc.attack.proof.read_proof` reads.
     published
-        The publication, a file or a frame: it must hide what was proved.
-    attackers, coalitions, strict, secondaries
-        What the certificate must have been judged for at least, as in `Attacker`; one
-        that was judged for less does not hold. Else it is what the certificate says.
-    reading
-        How to read a frame or a file, as in `protect`.
+        The publication, as a file or a frame: it must hide what was proved.
+    attackers
+        Against whom, and how far, cells must have been judged at least: a certificate
+        that was judged for less is refused. Without it nothing is asked beyond what
+        the certificate says of itself.
+    read
+        How the table is read, as in `protect`.
 
     Returns
     -------
@@ -66,16 +61,13 @@ def verify(
     ...     "upl": [2, 0, 0],
     ... }
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = evosdc.protect(cells, evaluations=5).write(folder)
+    ...     stop = evosdc.Stop(evaluations=5)
+    ...     written = evosdc.protect(cells, stop=stop).write(folder)
     ...     report = evosdc.verify(cells, folder)
     >>> report.holds, report.word
     (True, 'SAFE')
     """
-    asked = Asked(
-        attackers=attackers,
-        coalitions=coalitions,
-        strict=strict,
-        secondaries=secondaries,
-    )
-    cells = as_table(table, **reading)
+    given = options.Asked.of(options.VERIFY, attackers=attackers, read=read)
+    asked = Asked.of(given.attackers, coalitions_of(given.attackers.coalitions))
+    cells = as_table(table, given.read)
     return verified(cells, certificate, published=published, asked=asked)

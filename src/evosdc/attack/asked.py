@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evosdc.errors import InputError
+from evosdc.options.objects import Attackers
 from evosdc.table.attackers import KINDS, PUBLIC
 from evosdc.table.shares import Coalition
 
@@ -36,6 +37,16 @@ class Asked:
                 f"attackers are {self.attackers!r}",
                 expected=f"one of {', '.join(KINDS)}",
             )
+
+    @classmethod
+    def of(cls, options: Attackers, coalitions: Sequence[Coalition]) -> Asked:
+        """Return what options ask for, with the coalitions that they name."""
+        return cls(
+            attackers=options.who or PUBLIC,
+            coalitions=coalitions,
+            strict=options.strict,
+            secondaries=options.protect_secondaries,
+        )
 
     def faults(self, settings: Mapping[str, Any]) -> list[str]:
         """Say what a certificate with these settings was not judged for."""

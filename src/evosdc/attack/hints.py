@@ -17,10 +17,11 @@ from math import ceil, gcd
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from evosdc.attack.certificate import Witness
 from evosdc.attack.exact import Terms, exact_solution, over_one_denominator
-from evosdc.attack.ledger import Ledger
+from evosdc.attack.ledger import Ledger, Unfinished
 from evosdc.attack.model import AttackModel
 from evosdc.compile.clock import moment
 from evosdc.results import Certificate
@@ -35,6 +36,9 @@ _EQUAL = 1e-9
 # more than this part of the last digit.
 _DIGITS = 12
 _OFF = 1e-4
+# Nodes of the integer program that makes a deviation whole: most need one. At half of
+# it fewer are made so, at twice of it those that cannot be take longer.
+_ROUNDING_NODES = 8
 # A step is at a bound or at a level if it is off by no more than this share of the
 # largest one. Solvers are exact to about 1e-15 of it; at 1e-6 bounds of different cells
 # are taken for one another.
@@ -117,10 +121,14 @@ def take_suggestions(
     """
     places: Places = {}
     free = ledger.attacker.free
+
+    def over() -> bool:
+        late = deadline is not None and moment() >= deadline
+        return late or not (ledger.open_up or ledger.open_down)
+
+    unread: list[Suggestion] = []
     for suggestion in suggestions:
-        if not (ledger.open_up or ledger.open_down):
-            break
-        if deadline is not None and moment() >= deadline:
+        if over():
             break
         # Published, or known to who asks: no reading of it holds.
         if not suggestion.makes_sense or not free[suggestion.cells].all():
@@ -131,13 +139,73 @@ def take_suggestions(
             if forth and back:
                 break
         else:
-            if suggestion.even:
-                continue
-            ways = np.sign(suggestion.by).astype(int).tolist()
-            for cell, way in zip(suggestion.at, ways, strict=True):
-                if ledger.is_open(cell, way):
-                    places.setdefault((cell, way), []).append(suggestion.cells)
+            if not suggestion.even:
+                unread.append(suggestion)
+    # Programs over few cells are the quickest, and leave less for the others.
+    for suggestion in sorted(unread, key=lambda s: len(s.at)):
+        if over():
+            break
+        if ledger.attacker.whole and _rounded(ledger, suggestion, deadline):
+            continue
+        ways = np.sign(suggestion.by).astype(int).tolist()
+        for cell, way in zip(suggestion.at, ways, strict=True):
+            if ledger.is_open(cell, way):
+                places.setdefault((cell, way), []).append(suggestion.cells)
     return places
+
+
+def _rounded(ledger: Ledger, suggestion: Suggestion, deadline: float | None) -> bool:
+    """Take whole steps in place of fractions, one way and the other.
+
+    One deviation is a witness of up to hundreds of levels: where it has fractions and
+    only whole numbers are possible, each of these would need a program of its own.
+    Whether all open levels that it reaches, if any, are covered by whole steps.
+    """
+    # Who only checks certificates loads no solver.
+    from evosdc.attack.program import whole_move
+
+    attacker, cells = ledger.attacker, suggestion.cells
+    rows = sparse.csr_array(attacker.rows[:, cells])
+    rows = rows[np.flatnonzero(np.diff(rows.indptr))]
+    complete = True
+    for way in (1, -1):
+        by = way * suggestion.by
+        low, high = -attacker.down_size[cells], attacker.up_size[cells].copy()
+        reached = [
+            (at, cell, 1 if step > 0 else -1, attacker.needs[cell][int(step < 0)])
+            for at, (cell, step) in enumerate(zip(suggestion.at, by, strict=True))
+            if ledger.is_open(cell, 1 if step > 0 else -1)
+            and abs(step) * attacker.scale >= attacker.needs[cell][int(step < 0)] - _OFF
+        ]
+        if not reached:
+            continue
+        for at, _, sign, need in reached:
+            least = -(-need // attacker.scale)
+            if sign > 0:
+                low[at] = least
+            else:
+                high[at] = -least
+        at, cell, sign, need = max(reached, key=lambda level: level[3])
+        try:
+            moves = whole_move(
+                rows,
+                low,
+                high,
+                at,
+                sign,
+                -(-need // attacker.scale),
+                deadline,
+                _ROUNDING_NODES,
+            )
+        except Unfinished:
+            moves = None
+        if moves is None:
+            complete = False
+            continue
+        moved = np.flatnonzero(moves)
+        steps = [int(x) * attacker.scale for x in moves[moved].tolist()]
+        complete &= ledger.add(cell, sign, cells[moved], steps, 1, "hint")
+    return complete
 
 
 def take_seen(ledger: Ledger, seen: Certificate) -> None:

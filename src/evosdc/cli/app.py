@@ -5,23 +5,26 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Callable
 
 import typer
 
 from evosdc import __version__
 from evosdc.cli import (
     audit,
-    bounds,
     demo,
     evaluate,
     inspect,
     instances,
+    lower_bound,
     methods,
     protect,
+    run,
     synthesise,
     tabulate,
     verify,
 )
+from evosdc.cli.flags import command_class
 from evosdc.errors import EvosdcError
 
 app = typer.Typer(
@@ -53,20 +56,25 @@ def root(
     del version
 
 
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "tabulate": tabulate.tabulate,
+    "protect": protect.protect,
+    "audit": audit.audit,
+    "verify": verify.verify,
+    "lower-bound": lower_bound.lower_bound,
+    "inspect": inspect.inspect,
+    "synthesise": synthesise.synthesise,
+    "evaluate": evaluate.evaluate,
+}
+_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}
 app.command("demo")(demo.demo)
-app.command("tabulate")(tabulate.tabulate)
-app.command("protect")(protect.protect)
-app.command("audit")(audit.audit)
-app.command("verify")(verify.verify)
-app.command("bounds")(bounds.bounds)
-app.command("inspect")(inspect.inspect)
-app.command("synthesise")(synthesise.synthesise)
-app.command("evaluate")(evaluate.evaluate)
+app.command("run", context_settings=_WORDS)(run.run)
+for _name, _command in _COMMANDS.items():
+    app.command(_name, cls=command_class(_command))(_command)
+_bounds = command_class(lower_bound.lower_bound, renamed="lower-bound")
+app.command("bounds", cls=_bounds, hidden=True)(lower_bound.lower_bound)
 app.command("methods")(methods.methods)
-app.command(
-    "instances",
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-)(instances.instances)
+app.command("instances", context_settings=_WORDS)(instances.instances)
 
 
 def main() -> None:

@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from evosdc.cli import options as shared
+from evosdc.cli.flags import takes
+from evosdc.options import tables as options
 
 if TYPE_CHECKING:
     from evosdc.api import Audit
     from evosdc.table import Table
 
 
+@takes(options.AUDIT)
 def audit(
+    keywords: options.AuditKeywords,
+    attackers: options.Attackers,
+    prior: options.Prior,
+    read: options.Read,
+    run: options.Run,
     tables: list[Path] = typer.Argument(
         ..., metavar="TABLE...", help="The table or tables, as for: evosdc protect."
     ),
@@ -32,33 +40,7 @@ def audit(
         help="With --published: certificate.npz that should prove it (default: the "
         "one in confidential/ beside its folder, if any).",
     ),
-    strict: bool = shared.STRICT,
-    secondaries: bool = typer.Option(
-        False, help="Judge the secondary cells as well as the primaries."
-    ),
-    attackers: str | None = shared.ATTACKERS,
-    coalition: Path | None = shared.COALITION,
-    singletons: bool | None = shared.SINGLETONS,
-    bounds: str | None = shared.BOUNDS,
-    counts: bool | None = shared.COUNTS,
-    threshold: int | None = shared.THRESHOLD,
-    whole_numbers: bool | None = shared.WHOLE_NUMBERS,
-    earlier: list[Path] = shared.EARLIER,
-    rule: list[str] = shared.NO_RULE,
-    time_limit: float | None = typer.Option(
-        None, help="Seconds; cells not decided by then are open (default: none)."
-    ),
-    workers: int | None = shared.JUDGE_WORKERS,
-    cluster: str | None = shared.CLUSTER,
     as_json: bool = shared.JSON,
-    hierarchy: list[str] = shared.HIERARCHY,
-    total: str | None = shared.TOTAL,
-    flat: list[str] = shared.FLAT,
-    link: list[str] = shared.LINK,
-    missing: str | None = shared.MISSING,
-    value: str | None = shared.VALUE,
-    level_percent: float | None = shared.LEVEL_PERCENT,
-    apriori: Path | None = shared.APRIORI,
 ) -> None:
     """Judge a pattern: can anyone work out a sensitive cell?
 
@@ -68,29 +50,19 @@ def audit(
     Example: evosdc audit table.jj --pattern protected/confidential/pattern.csv
     """
     from evosdc import api
+    from evosdc.api.sources import as_table
     from evosdc.cli.show import show_audit
-    from evosdc.io import read_apriori_into, read_tables
 
-    reading = shared.reading_options(
-        hierarchy, total, missing, value, level_percent, flat
-    )
-    cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
-    if apriori is not None:
-        cells = read_apriori_into(cells, apriori, level_percent=level_percent)
+    cells = as_table(tables, read)
     result = api.audit(
         cells,
         pattern,
-        attacker=shared.attacker(strict, attackers, singletons, coalition, secondaries),
         published=published,
-        earlier=earlier,
-        bounds=bounds,
-        counts=counts,
-        threshold=threshold,
-        whole_numbers=whole_numbers,
-        rules=rule,
-        time_limit=time_limit,
-        workers=workers,
-        cluster=cluster,
+        **vars(keywords),
+        attackers=attackers,
+        prior=prior,
+        read=options.Read(rules=read.rules),
+        run=run,
     )
     proved = _proved(published, certificate, cells, result)
     verdict = result.verdict

@@ -31,6 +31,7 @@ def demo(
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_grid, show_protection, show_warnings
     from evosdc.instances import business
+    from evosdc.options.tables import Read, Run
     from evosdc.results.folder import DEMO, check_output_directory, refuse_foreign
     from evosdc.results.result import write_result
 
@@ -42,8 +43,8 @@ def demo(
         data.records,
         ["region", "activity"],
         "turnover",
-        hierarchies=data.hierarchies,
         rules=["p:10", "freq:3"],
+        read=Read(hierarchies=data.hierarchies),
     )
     table = tabulated.table
     console.print(f"{firms:,} firms -> {table!r}", highlight=False)
@@ -53,7 +54,7 @@ def demo(
     console.rule("2. protect and audit")
     with progress(True, time_limit) as ear:
         result = api.protect(
-            tabulated, time_limit=time_limit, seed=seed, on_progress=ear
+            tabulated, time_limit=time_limit, seed=seed, run=Run(on_progress=ear)
         )
     show_grid(result.table, console)
     refuse_foreign(output, DEMO)

@@ -8,9 +8,13 @@ from pathlib import Path
 import typer
 
 from evosdc.cli import options as shared
+from evosdc.cli.flags import names, takes
+from evosdc.options import copies as options
 
 
+@takes(options.EVALUATE)
 def evaluate(
+    keywords: options.EvaluateKeywords,
     original: str = typer.Argument(
         ..., help=f"The real records: {shared.RECORDS}; {shared.ADDRESS}."
     ),
@@ -20,11 +24,7 @@ def evaluate(
     holdout: str | None = typer.Option(
         None, help="Other real records, for the membership test."
     ),
-    time_limit: float | None = typer.Option(
-        None, help="Seconds after reading (default: as long as it takes)."
-    ),
-    seed: int = shared.SEED,
-    output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
+    output: Path = shared.OUTPUT,
     force: bool = shared.FORCE,
     as_json: bool = shared.JSON,
 ) -> None:
@@ -51,11 +51,10 @@ def evaluate(
     result = api.evaluate(
         real,
         read_records(synthetic, like=real).frame,
-        key=shared.names(key),
+        key=names(key),
         target=target,
         holdout=None if holdout is None else read_records(holdout, like=real).frame,
-        seed=seed,
-        time_limit=time_limit,
+        **vars(keywords),
         on_compile=compiling,
     )
     write_result(output, result, force=True)

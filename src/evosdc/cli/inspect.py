@@ -18,7 +18,9 @@ def inspect(
     toml: Path | None = typer.Option(
         None, help="Write a file to edit and give back (- for the terminal)."
     ),
-    least: int = typer.Option(5, help="The smallest group a copy may show."),
+    least: int = typer.Option(
+        5, "--min-group", help="The smallest group a copy may show."
+    ),
     force: bool = shared.FORCE,
     as_json: bool = shared.JSON,
 ) -> None:

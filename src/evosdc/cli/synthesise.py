@@ -5,110 +5,40 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from evosdc.cli import options as shared
+from evosdc.cli.flags import names, takes
+from evosdc.options import copies as options
 
 
+@takes(options.SYNTHESISE)
 def synthesise(
+    keywords: options.SynthesiseKeywords,
+    scenario: options.Scenario,
+    trade_off: options.TradeOff,
+    coding: options.Coding,
+    logic: options.Logic,
+    operators: options.Operators,
+    schedule: options.Schedule,
     data: str = typer.Argument(
         ..., help=f"Records: {shared.RECORDS}; {shared.ADDRESS}."
-    ),
-    key: str | None = typer.Option(
-        None, help="What an attacker knows: age,sex,region (default: all others)."
-    ),
-    target: str | None = typer.Option(
-        None, help="What an attacker wants to learn (default: the last column)."
-    ),
-    risk_limit: float | None = typer.Option(
-        None, help="Best utility with the first risk at most this."
-    ),
-    objective: str = typer.Option(
-        "auto",
-        help="jsd:full, jsd:2, jsd:2,3*, cramer or tables (auto: by mode; a star: the "
-        "tables with most to gain).",
-    ),
-    risk: str = typer.Option(
-        "dcap-u,uniques,disco", help="Risks that count: dcap-u, dcap, uniques, disco."
-    ),
-    mode: str = typer.Option("constraint", help="weighted, constraint or pareto."),
-    population: int | None = typer.Option(None, help="Candidates (default: by mode)."),
-    crossover: str = typer.Option("whole-cpc", help="How candidates are mixed."),
-    niche: str = typer.Option(
-        "points",
-        help="Which candidates of a front are neighbours: those with like utility and "
-        "risk (points) or like data (copies); with --mode pareto --no-memetic.",
-    ),
-    initial: str = typer.Option(
-        "auto", help="univariate, trees, network, cart, ... (auto: by size)."
     ),
     columns: str | None = typer.Option(
         None, help="Synthesise only these: a,b,c; the others stay as they are."
     ),
-    most_levels: int | None = typer.Option(
-        None,
-        help="Numbers with more different values are binned (default: 40).",
-    ),
-    bins: int = typer.Option(20, help="Bins of such a column."),
-    moments: bool = typer.Option(
-        True, help="Hold means and standard deviations of binned numbers."
-    ),
-    least: int = typer.Option(
-        5,
-        help="The smallest group a copy may show: rare levels are pooled, tails coded "
-        "(0 or 1: off).",
-    ),
-    identifier: list[str] = typer.Option(
-        [],
-        "--identifier",
-        help="NAME=drop, new (fresh values) or keep, for columns that identify people "
-        "(recognised ones are dropped).",
-    ),
-    exclude: str | None = typer.Option(None, help="Leave these columns out: a,b."),
     columns_file: Path | None = typer.Option(
         None, help="What each column is, as `evosdc inspect --toml` writes it."
     ),
     rule: list[str] = typer.Option(
         [], "--rule", help="What holds in every record: \"NPF > NOC or NPF = 'N'\"."
     ),
-    derive: list[str] = typer.Option(
-        [],
-        "--derive",
-        help="A column computed from others: 'bmi = weight / (height / 100) ** 2'.",
-    ),
-    refuse: list[str] = typer.Option(
-        [],
-        "--refuse",
-        help="What was found and is not so: a column that is not derived, or two "
-        "columns a,b without impossible combinations.",
-    ),
-    find_logic: bool = typer.Option(
-        True, help="Find derived columns and learn impossible combinations."
-    ),
-    memetic: bool = typer.Option(
-        True, help="Improve candidates by record moves (off: the plain GA)."
-    ),
-    moves: int | None = typer.Option(
-        None, help="Record moves of each candidate in the whole run (default: by size)."
-    ),
-    generations: int | None = typer.Option(None, help="Stop after so many."),
-    time_limit: float | None = typer.Option(
-        None,
-        help="Seconds for all after reading (default: 60, none with --generations).",
-    ),
-    copies: int = typer.Option(1, help="How many synthetic copies to write."),
-    noise_floor: bool = typer.Option(
-        True, help="Come no closer than a sample drawn anew would (off: go beyond)."
-    ),
     holdout: str | None = typer.Option(
         None, help="Other real records, for the membership test."
-    ),
-    seed: int = shared.SEED,
-    workers: int | None = typer.Option(
-        None, help="Threads (default: up to 4), or workers of a cluster at most."
     ),
     cluster: str | None = typer.Option(
         None,
@@ -120,7 +50,7 @@ def synthesise(
     checkpoint: Path | None = shared.CHECKPOINT,
     no_checkpoint: bool = shared.NO_CHECKPOINT,
     resume: bool = shared.RESUME,
-    output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
+    output: Path = shared.OUTPUT,
     force: bool = shared.FORCE,
     as_json: bool = shared.JSON,
 ) -> None:
@@ -141,10 +71,9 @@ def synthesise(
     from evosdc.results.result import write_result
     from evosdc.results.synthetic import write_copies
     from evosdc.synth.data.rules import must_hold
+    from evosdc.synth.options import GROUPS
 
-    limit = time_limit
-    if limit is None and generations is None:
-        limit = api.DEFAULT_TIME_LIMIT
+    limit = keywords.seconds(schedule)
     kept, force = checkpoint_for(
         output, checkpoint, limit, off=no_checkpoint, resume=resume, force=force
     )
@@ -158,6 +87,22 @@ def synthesise(
     other = None
     if holdout is not None:
         other = read_records(holdout, like=records.frame).frame
+    by_name: dict[Any, Any] = {None: coding.bins, **wanted.bins_by_name}
+    coding = replace(
+        coding,
+        bins=by_name if wanted.bins_by_name else coding.bins,
+        identifiers={**wanted.identifiers, **(coding.identifiers or {})},
+        categories=[*wanted.categories, *coding.categories],
+        exclude=[*coding.exclude, *wanted.exclude],
+    )
+    given = {
+        "scenario": scenario,
+        "trade_off": trade_off,
+        "coding": coding,
+        "logic": replace(logic, refuse=[*logic.refuse, *wanted.refuse]),
+        "operators": operators,
+        "schedule": replace(schedule, time_limit=limit),
+    }
     written: list[Path] = []
 
     def on_copies(made: tuple[Any, ...]) -> None:
@@ -167,47 +112,19 @@ def synthesise(
     with unless_interrupted(written), progress(not as_json, limit) as ear:
         result = api.synthesise(
             records.frame,
-            key=None if key is None else shared.names(key),
-            target=target,
             holdout=other,
-            objective=objective,
-            risk=shared.names(risk),
-            risk_limit=risk_limit,
-            mode=mode,
-            population=population,
-            crossover=crossover,
-            niche=niche,
-            initial=initial,
-            columns=None if columns is None else shared.names(columns),
-            most_levels=most_levels,
-            bins={None: bins, **wanted.bins_by_name} if wanted.bins_by_name else bins,
-            moments=moments,
-            least=least,
-            identifiers={
-                **wanted.identifiers,
-                **shared.pairs(identifier, "--identifier"),
-            },
-            categories=wanted.categories,
-            exclude=[*shared.names(exclude or ""), *wanted.exclude],
+            columns=None if columns is None else names(columns),
             rules=[must_hold(text) for text in rule],
-            derive=derive,
-            refuse=[*refuse, *wanted.refuse],
-            find_derived=find_logic,
-            learn_rules=find_logic,
-            memetic=memetic,
-            moves=moves,
-            generations=generations,
-            time_limit=limit,
-            noise_floor=noise_floor,
-            copies=copies,
+            copies=keywords.copies,
+            seed=keywords.seed,
+            workers=keywords.workers,
             on_copies=on_copies,
             on_compile=compiling,
-            seed=seed,
-            workers=workers,
             cluster=cluster,
             listener=ear,
             on_phase=ear,
             checkpoint=kept,
+            **{name: GROUPS[name](**vars(one)) for name, one in given.items()},
         )
         write_result(output, result, force=True, formats=_format(data), source=records)
     forget(output, kept, force=force)

@@ -8,6 +8,8 @@ from pathlib import Path
 import typer
 
 from evosdc.cli import options as shared
+from evosdc.cli.flags import takes
+from evosdc.options import tables as options
 
 _NEXT = (
     "give the table, the options and the certificate of one run; or have the "
@@ -17,7 +19,10 @@ _NEXT = (
 _RECOMPUTED = ("knowledge", "strictness", "proof")
 
 
+@takes(options.VERIFY, saves=False)
 def verify(
+    attackers: options.Attackers,
+    read: options.Read,
     files: list[Path] = typer.Argument(
         ...,
         metavar="TABLE... CERTIFICATE",
@@ -26,31 +31,7 @@ def verify(
     published: Path | None = typer.Option(
         None, help="The publication (published.csv): it must hide what was proved."
     ),
-    attackers: str = typer.Option(
-        "public",
-        metavar="public|lone|pairs",
-        help="Refuse a certificate that was judged against fewer attackers.",
-    ),
-    coalition: Path | None = typer.Option(
-        None,
-        metavar="FILE",
-        help="Refuse a certificate that was not judged against these coalitions.",
-    ),
-    strict: bool = typer.Option(
-        False, "--strict", help="Refuse a certificate of levels that are only reached."
-    ),
-    secondaries: bool = typer.Option(
-        False, "--secondaries", help="Refuse a certificate of sensitive cells alone."
-    ),
     as_json: bool = shared.JSON,
-    hierarchy: list[str] = shared.HIERARCHY,
-    total: str | None = shared.TOTAL,
-    flat: list[str] = shared.FLAT,
-    link: list[str] = shared.LINK,
-    missing: str | None = shared.MISSING,
-    value: str | None = shared.VALUE,
-    level_percent: float | None = shared.LEVEL_PERCENT,
-    apriori: Path | None = shared.APRIORI,
 ) -> None:
     """Check a certificate against its table, by adding numbers up.
 
@@ -58,14 +39,15 @@ def verify(
     is claimed, and is of this very table. Exit code 0 only if everything holds. What
     was recomputed is said first; words of the certificate are marked as not checked.
     Who attacks and how levels are read is as the certificate says; --attackers,
-    --coalition, --strict and --secondaries refuse one that was judged for less.
+    --coalition, --strict and --protect-secondaries refuse one that was judged for less.
 
     Example: evosdc verify table.csv protected/confidential/certificate.npz
     """
+    # Nothing of the search, and no solver, is loaded: so not `evosdc.api`.
     from evosdc.attack.asked import Asked
     from evosdc.errors import InputError
-    from evosdc.io import read_apriori_into, read_tables
-    from evosdc.io.cells import read_coalitions
+    from evosdc.io.as_declared import read_files
+    from evosdc.io.cells import coalitions_of
     from evosdc.results import TABLE_QUESTIONS
     from evosdc.results.verified import verified
 
@@ -76,18 +58,8 @@ def verify(
             hint="evosdc verify table.csv protected/confidential/certificate.npz",
         )
     *tables, certificate = files
-    reading = shared.reading_options(
-        hierarchy, total, missing, value, level_percent, flat
-    )
-    cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
-    if apriori is not None:
-        cells = read_apriori_into(cells, apriori, level_percent=level_percent)
-    asked = Asked(
-        attackers=attackers,
-        coalitions=() if coalition is None else read_coalitions(coalition),
-        strict=strict,
-        secondaries=secondaries,
-    )
+    cells = read_files(tables, read)
+    asked = Asked.of(attackers, coalitions_of(attackers.coalitions))
     report = verified(cells, certificate, published=published, asked=asked)
     proof, check = report.proof, report.check
     judged = 0 if check is None else check.judged

@@ -7,6 +7,7 @@ used by many runs at once and gives the same answer for the same run.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,8 +16,8 @@ from typing import Protocol
 class Progress:
     """What a stopping criterion may look at.
 
-    `improved_at` and `improved_seconds` say when the best cost last fell, `gained` by
-    how much since the first answer.
+    `improved_at` says when the best cost last fell, `gained` by how much since the
+    first answer.
     """
 
     seconds: float
@@ -25,7 +26,6 @@ class Progress:
     cost: float | None = None
     bound: float | None = None
     improved_at: int = 0
-    improved_seconds: float = 0.0
     gained: float = 0.0
 
 
@@ -35,25 +35,25 @@ class Criterion(Protocol):
     def reason(self, progress: Progress) -> str | None: ...
 
 
+def _parts(stop: Criterion) -> Iterator[Criterion]:
+    """Yield a criterion, or those that it is made of."""
+    if isinstance(stop, AnyOf):
+        for part in stop.criteria:
+            yield from _parts(part)
+    else:
+        yield stop
+
+
 def seconds_left(stop: Criterion, progress: Progress) -> float:
     """How long a run may go on by its time limits, infinite without one."""
-    if isinstance(stop, TimeLimit):
-        return max(0.0, stop.seconds - progress.seconds)
-    if isinstance(stop, AnyOf):
-        return min(
-            (seconds_left(part, progress) for part in stop.criteria), default=math.inf
-        )
-    return math.inf
+    limits = (one.seconds for one in _parts(stop) if isinstance(one, TimeLimit))
+    return max(0.0, min(limits, default=math.inf) - progress.seconds)
 
 
 def evaluations_left(stop: Criterion, progress: Progress) -> float:
     """How many evaluations a run may make by its limits, infinite without one."""
-    if isinstance(stop, EvaluationLimit):
-        return max(0.0, float(stop.evaluations - progress.evaluations))
-    if isinstance(stop, AnyOf):
-        every = (evaluations_left(part, progress) for part in stop.criteria)
-        return min(every, default=math.inf)
-    return math.inf
+    limits = (e.evaluations for e in _parts(stop) if isinstance(e, EvaluationLimit))
+    return max(0.0, min(limits, default=math.inf) - progress.evaluations)
 
 
 def gap(cost: float | None, bound: float | None) -> float | None:
@@ -67,7 +67,7 @@ def gap(cost: float | None, bound: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class TimeLimit:
-    """Stop after so many seconds."""
+    """Stop after so many seconds, never if they are infinite."""
 
     seconds: float
 
@@ -77,9 +77,9 @@ class TimeLimit:
 
 @dataclass(frozen=True)
 class EvaluationLimit:
-    """Stop after so many evaluations: the repeatable budget."""
+    """Stop after so many evaluations, the budget that repeats; never if infinite."""
 
-    evaluations: int
+    evaluations: float
 
     def reason(self, progress: Progress) -> str | None:
         return "evaluations" if progress.evaluations >= self.evaluations else None

@@ -10,10 +10,16 @@ import numpy as np
 
 from evosdc.errors import InputError
 from evosdc.instances.business import Business, business
-from evosdc.instances.office import Frequency, Large, Office
+from evosdc.instances.published import (
+    ClassOne,
+    ClassTwo,
+    Frequency,
+    HeurGene,
+    Large,
+    Office,
+)
 from evosdc.instances.random import Random
 from evosdc.instances.register import Register
-from evosdc.instances.twoway import ClassOne, ClassTwo, HeurGene
 from evosdc.options import configure
 from evosdc.table import Table
 

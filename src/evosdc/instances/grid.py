@@ -93,7 +93,8 @@ Amounts = NDArray[np.int64]
 # External bounds: "open" is [0, infinity), "tau" the 0.5 a .. 1.5 a that tau-Argus
 # writes into JJ files (Staggemeier et al., section 3.1), widened to whole units.
 BOUNDS = ("open", "tau")
-# Codes of a dimension, or firms, at most: a slip of the finger is told at once.
+# Codes of a dimension, or firms, at most: a slip of the finger is told at once. Half or
+# twice refuses no table that fits in memory.
 MOST = 10_000_000
 
 
@@ -122,7 +123,7 @@ class Grid:
     def of(
         cls, dimensions: Sequence[Dimension], inner: Amounts, decimals: int = 0
     ) -> Grid:
-        """Add the totals to inner amounts, an axis a dimension, leaves in order."""
+        """Add the totals to inner amounts, one axis per dimension, leaves in order."""
         dims = tuple(dimensions)
         sizes = [len(d.hierarchy) for d in dims]
         codes = np.indices(sizes, dtype=np.int32).reshape(len(dims), -1).T
@@ -256,9 +257,9 @@ def marked(length: int, cells: Long) -> Flags:
 # Contributors to cells, as the generator of Smith et al. (2011) draws them.
 
 # Contributions are kept to hundredths and below this: -1/log r has no mean, and one
-# giant would use up the digits that make totals exact.
-UNIT_DECIMALS = 2
-_LARGEST = 1e9
+# giant would use up the digits that make totals exact. Half or twice changes no table
+# of the published sizes.
+UNIT_DECIMALS, _LARGEST_CONTRIBUTION = 2, 1e9
 
 
 def contributors(
@@ -272,7 +273,7 @@ def contributors(
     counts = rng.poisson(mean, size=size).astype(np.int64)
     cell = np.repeat(np.arange(counts.size), counts.ravel())
     # -log r is a standard exponential.
-    each = 1 / np.maximum(rng.exponential(size=len(cell)), 1 / _LARGEST)
+    each = 1 / np.maximum(rng.exponential(size=len(cell)), 1 / _LARGEST_CONTRIBUTION)
     hundredths = np.maximum(np.rint(each * 10**UNIT_DECIMALS), 1).astype(np.int64)
     amount = np.zeros(counts.size, dtype=np.int64)
     np.add.at(amount, cell, hundredths)

@@ -370,3 +370,17 @@ class _Rows:
                 )
             nodes[:, k] = known[rows]
         return nodes
+
+
+def coalitions_of(given: Any) -> tuple[Coalition, ...]:
+    """Read coalitions that are given as a list or as a file."""
+    if isinstance(given, (str, os.PathLike)):
+        return read_coalitions(given)
+    listed = isinstance(given, (list, tuple))
+    if not listed or not all(isinstance(one, Coalition) for one in given):
+        raise InputError(
+            f"coalitions is {given!r}",
+            expected="a list of evosdc.Coalition(name, members), or a file",
+            hint="see help(evosdc.Coalition)",
+        )
+    return tuple(given)

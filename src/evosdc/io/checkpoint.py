@@ -43,7 +43,16 @@ _LOG = logging.getLogger(__name__)
 # Seconds between two checkpoints, and the fewest where there is something better.
 INTERVAL, SOON = 10.0, 1.0
 # Settings whose words name cells, files or values: they are said to differ, not how.
-_PRIVATE = ("hide", "publish", "prefer", "accept", "earlier", "known", "rules", "logic")
+_PRIVATE = (
+    "hide",
+    "publish",
+    "cost_factor",
+    "accept",
+    "already_published",
+    "known",
+    "rules",
+    "logic",
+)
 _KIND = "evosdc checkpoint"
 # Windows cannot set the time of a link itself.
 _FOLLOW_LINKS = os.utime not in os.supports_follow_symlinks
@@ -276,8 +285,14 @@ def as_checkpoint(
     """Return the checkpoint that a verb was given, as a path or as it is."""
     if isinstance(given, Checkpoint):
         return given
-    if given is not None:
+    if isinstance(given, (str, os.PathLike)):
         return Checkpoint(given, resume=resume)
+    if given is not None:
+        raise InputError(
+            f"checkpoint is of type {type(given).__name__}",
+            expected="the path of a file",
+            hint="give checkpoint='run.checkpoint'",
+        )
     if resume:
         raise InputError(
             "resume is asked for without a checkpoint",

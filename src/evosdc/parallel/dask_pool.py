@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import distributed
@@ -17,22 +17,24 @@ from dask import config
 from distributed import CancelledError, KilledWorker, wait
 
 from evosdc.errors import EvosdcError
-from evosdc.parallel.pool import LostWorkerError, RetryingPool, Workers
+from evosdc.parallel.pool import A, LostWorkerError, R, RetryingPool, S, Workers
 
-S = TypeVar("S")
-A = TypeVar("A")
-R = TypeVar("R")
-# Seconds within which a scheduler answers, and has a worker.
-_ANSWER, _WORKERS = 6.0, 5.0
-# Every search beside a run reports to it, and it takes in patterns one by one.
-_MOST = 64
+# Seconds within which a scheduler answers, and has a worker. At half of them a busy
+# cluster is refused, at twice of them a wrong address is told later.
+_SECONDS_TO_ANSWER, _SECONDS_FOR_WORKERS = 6.0, 5.0
+# Workers that are used unless told otherwise: each reports to this process, which is
+# busy with them at twice of it; with half of them it could take in more.
+_MOST_WORKERS = 64
 # Searches keep caches with what is shared: a worker of several threads does one task
 # at a time all the same.
 _ALONE = threading.Lock()
-# So often what is shared is sent to workers that are lost meanwhile, seconds apart.
-_SENDINGS, _PAUSE = 5, 0.5
-# Seconds between two looks at which workers there are.
-_LOOK = 1.0
+# So often what is shared is sent to workers that are lost meanwhile, and the seconds in
+# between. At half of either a cluster that restarts a worker is given up, at twice of
+# them one that is gone is waited for longer.
+_MOST_SENDINGS, _SECONDS_BETWEEN_SENDINGS = 5, 0.5
+# Seconds between two looks at which workers there are. At half of it the scheduler is
+# asked more often, at twice of it new workers are used later.
+_SECONDS_BETWEEN_LOOKS = 1.0
 
 
 class ClusterError(EvosdcError):
@@ -58,7 +60,9 @@ def _client_of(address: Any) -> Any:
         raise ClusterError(f"cluster is {address!r}", expected=wanted)
     try:
         # Keys and certificates of tls:// come from Dask's own configuration.
-        return distributed.Client(address, timeout=_ANSWER, set_as_default=False)
+        return distributed.Client(
+            address, timeout=_SECONDS_TO_ANSWER, set_as_default=False
+        )
     except Exception as error:
         # Each transport has errors of its own, down to those of its TLS files.
         said = str(error).split("\n")[0]
@@ -84,7 +88,7 @@ def _checked(client: Any, most: int | None) -> Workers:
         )
     where = client.scheduler.address
     try:
-        client.wait_for_workers(1, timeout=_WORKERS)
+        client.wait_for_workers(1, timeout=_SECONDS_FOR_WORKERS)
     except TimeoutError as error:
         raise ClusterError(
             f"the scheduler at {where} has no workers",
@@ -102,7 +106,7 @@ def _checked(client: Any, most: int | None) -> Workers:
                 expected=f"evosdc {own}, as here: another may give another answer",
                 hint=f"on that machine run: pip install evosdc=={own}",
             )
-    return Workers(min(len(found), most or _MOST), client)
+    return Workers(min(len(found), most or _MOST_WORKERS), client)
 
 
 def _work(function: Callable[[S, A], R], shared: S, argument: A) -> R:
@@ -136,10 +140,10 @@ class DaskPool(RetryingPool[S]):
 
     def _open(self) -> Any:
         """Send what is shared; a worker may be lost on the way, or not be back yet."""
-        for _ in range(_SENDINGS):
+        for _ in range(_MOST_SENDINGS):
             with suppress(OSError, CancelledError):
                 return self._send_to_all()
-            time.sleep(_PAUSE)
+            time.sleep(_SECONDS_BETWEEN_SENDINGS)
         raise LostWorkerError(self.hint)
 
     def _send_to_all(self) -> Any:
@@ -190,13 +194,13 @@ class DaskPool(RetryingPool[S]):
 
     def _addresses(self) -> list[str]:
         """Return the addresses of all workers, as they were a moment ago."""
-        if time.monotonic() - self._looked < _LOOK:
+        if time.monotonic() - self._looked < _SECONDS_BETWEEN_LOOKS:
             return self._known
-        for _ in range(_SENDINGS):
+        for _ in range(_MOST_SENDINGS):
             self._known, self._looked = list(self._client.ncores()), time.monotonic()
             if self._known:
                 return self._known
-            time.sleep(_PAUSE)
+            time.sleep(_SECONDS_BETWEEN_SENDINGS)
         raise LostWorkerError(self.hint)
 
     def _wait(self, tasks: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Workers beside the caller: the one way in which work is spread.
+"""Processes and clusters that work for a run: the one way in which work is spread.
 
 A *pool* has something that all its tasks share, a table say, which travels to each
 worker once. A task is a function of it and of one argument; randomness comes with the
@@ -42,7 +42,7 @@ class Workers:
         here = self.count if self.client is None else os.cpu_count()
         return max(1, here or 1)
 
-    def beside(self, most: int) -> Workers:
+    def others(self, most: int) -> Workers:
         """Return those that may work while this process works too, at most so many."""
         others = self.count if self.client is not None else self.count - 1
         return replace(self, count=min(others, most))
@@ -155,8 +155,9 @@ class SerialPool(Pool[S]):
         return None
 
 
-# A task that has lost so many workers is what kills them.
-_LIVES = 3
+# A task that has lost so many workers is what kills them. With one, a worker that was
+# lost for other reasons ends the run; with six, memory is exhausted six times.
+_MOST_LOST_WORKERS = 3
 
 
 class LostWorkerError(EvosdcError):
@@ -164,7 +165,7 @@ class LostWorkerError(EvosdcError):
 
     def __init__(self, hint: str) -> None:
         super().__init__(
-            f"a task lost {_LIVES} worker processes, one after another",
+            f"a task lost {_MOST_LOST_WORKERS} worker processes, one after another",
             expected="workers that live: was memory short?",
             hint=hint,
         )
@@ -229,7 +230,7 @@ class RetriedTask(Generic[R]):
 
     def __init__(self, pool: RetryingPool[Any], *asked: Any) -> None:
         self._pool, self._asked = pool, asked
-        self._lives = _LIVES
+        self._lives = _MOST_LOST_WORKERS
         self._give()
 
     def _give(self) -> None:
@@ -275,12 +276,14 @@ def open_pool(workers: Workers, shared: S) -> Pool[S]:
     return ProcessPool(workers.count, shared)
 
 
-# Seconds of work in this process before others are asked: they need two to begin.
-_PATIENCE = 2.0
-# Tasks given for each worker: one to do, and one to begin with at once after it.
-_AHEAD = 2
-# Seconds between two looks at whether an answer is there.
-_NAP = 0.001
+# Seconds of work in this process before others are asked: they need two to begin. At
+# half of it small jobs wait for workers, at twice of it large ones have them later.
+_SECONDS_BEFORE_WORKERS = 2.0
+# Tasks given for each worker: one to do, and one to begin with at once after it. With
+# one workers wait for the next, with four what a task says of the time left is old.
+_TASKS_PER_WORKER = 2
+# Seconds between two looks at whether an answer is there: half or twice is not noticed.
+_SECONDS_BETWEEN_LOOKS = 0.001
 
 
 def _never() -> bool:
@@ -338,23 +341,24 @@ class LazyPool(Closing, Generic[S]):
             under_way.append(self._pool.submit(function, argument))
             self._spent += moment() - begun
             # Whichever ends first makes room: one that takes long keeps nobody idle.
-            most = _AHEAD * self._pool.size
+            most = _TASKS_PER_WORKER * self._pool.size
             while sum(not task.done() for task in under_way) > most:
                 if stopped():
                     return
-                time.sleep(_NAP)
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
             while under_way and under_way[0].done():
                 yield under_way.popleft().result()
         for task in under_way:
             while not task.done():
                 if stopped():
                     return
-                time.sleep(_NAP)
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
             yield task.result()
 
     def _open_if_slow(self, tasks: int) -> None:
         """Open a pool where it is worth it: what has taken long will take longer."""
-        slow = self._spent > _PATIENCE and min(tasks, self._workers.count) > 1
+        several = min(tasks, self._workers.count) > 1
+        slow = several and self._spent > _SECONDS_BEFORE_WORKERS
         # A small job is done sooner than others have begun.
         if slow and not self.opened and not small_jobs.small():
             self._pool = open_pool(self._workers, self.shared)

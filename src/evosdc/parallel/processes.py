@@ -9,18 +9,16 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, TypeVar
+from typing import Any
 
 from loky import ProcessPoolExecutor
 
 from evosdc.compile import small_jobs
-from evosdc.parallel.pool import RetryingPool
+from evosdc.parallel.pool import A, R, RetryingPool, S
 
-S = TypeVar("S")
-A = TypeVar("A")
-R = TypeVar("R")
-# Seconds between two looks at whether the process that gives the work is there.
-_WATCH = 1.0
+# Seconds between two looks at whether the process that gives the work is there: workers
+# outlive it by as much at most; half or twice is not noticed.
+_SECONDS_BETWEEN_LOOKS = 1.0
 # What every task of this process shares, where it is a worker.
 _SHARED: list[Any] = []
 
@@ -37,7 +35,7 @@ def _begin(shared: Any, cells: float) -> None:
 def _end_with(parent: int) -> None:
     """End where the process that gave the work was killed: it has the table."""
     while os.getppid() == parent:
-        time.sleep(_WATCH)
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
     os._exit(1)
 
 

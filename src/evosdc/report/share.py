@@ -109,7 +109,7 @@ def public_claim(protection: Protection) -> Claim:
         knowledge += " That values are whole numbers."
     if origin.threshold is not None:
         knowledge += " That cells below the minimum frequency are hidden."
-    earlier = bool(protection.settings.get("earlier"))
+    earlier = bool(protection.settings.get("already_published"))
     lowered = protection.accepted is not None and bool(protection.accepted.any())
     return Claim(
         rules=rules,

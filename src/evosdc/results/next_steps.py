@@ -179,11 +179,11 @@ def _levels(
     if origin.counts and not origin.zeros and bool((table.lower > 0).any()):
         steps.append(
             "or hide empty cells as well (tabulate --rule group); or assume attackers "
-            "who do not know that somebody is in every cell that is listed (--bounds "
+            "who do not know that somebody is in every cell that is listed (--prior "
             "0:inf): they are weaker, and the claim then says so"
         )
     elif bool(np.isfinite(table.upper).any()) or bool((table.lower > 0).any()):
-        steps.append("or widen what everyone is said to know (--bounds, lower, upper)")
+        steps.append("or widen what everyone is said to know (--prior, lower, upper)")
     steps.append(
         "or accept for these cells what can be had (--accept LABEL): the claim says so"
     )
@@ -197,12 +197,12 @@ def _secondaries(cells: Sequence[Exposure], searched: Searched | None) -> str:
     number = f"{len(cells):,} secondaries can be worked out"
     if searched is None:
         return (
-            f"{number}: evosdc protect --secondaries hides more around them; without "
-            "--secondaries only sensitive cells are judged"
+            f"{number}: evosdc protect --protect-secondaries hides more around them; "
+            "without --protect-secondaries only sensitive cells are judged"
         )
     return (
-        f"{number}: give more time (--time-limit), or leave --secondaries out if only "
-        "sensitive cells must be safe: the claim then says so"
+        f"{number}: give more time (--time-limit), or leave --protect-secondaries out "
+        "if only sensitive cells must be safe: the claim then says so"
     )
 
 
@@ -218,7 +218,7 @@ def _lone(cells: Sequence[Exposure], table: Table, searched: Searched | None) ->
         )
     more = "give more time (--time-limit); " if searched.late else ""
     named = table.holdings is not None
-    consent = "name those who consent (tabulate --waiver); " if named else ""
+    consent = "name those who consent (tabulate --consent); " if named else ""
     return (
         f"{what}{more}{_COARSER}; {consent}or judge without them (--attackers public): "
         "attackers are weaker then, and the claim says so"
@@ -257,13 +257,13 @@ def release_steps(
     if failed & set(_BY_KEY):
         steps.append(
             "people are found by their key: synthesise with a lower --risk-limit, a "
-            "larger --least, or fewer and coarser columns (--exclude, --bins)"
+            "larger --min-group, or fewer and coarser columns (--exclude, --bins)"
         )
     if failed - set(_BY_KEY):
         steps.append(
             "whole records of people are repeated: synthesise all columns (without "
             "--columns), with the noise floor (without --no-noise-floor) and a larger "
-            "--least; never release records that were copied from the original"
+            "--min-group; never release records that were copied from the original"
         )
     if not tests:
         steps.append(
@@ -277,6 +277,6 @@ def release_steps(
         steps.append(
             "for the other reasons (limits, members told from others, identifiers, "
             "further copies): synthesise again with more time (--time-limit), a larger "
-            "--least or fewer columns (--exclude)"
+            "--min-group or fewer columns (--exclude)"
         )
     return tuple(steps)

@@ -139,12 +139,13 @@ def _another_pattern(folder: Path, published: Path | None) -> str:
         return (
             f"{folder} held another pattern of the same table, which this result "
             "replaces: if that was published, whoever has both may work out a cell; "
-            "protect again with --earlier and a copy of what was published, into "
+            "protect again with --already-published and a copy of what was "
+            "published, into "
             "another folder"
         )
     return (
         f"{folder} holds another pattern of the same table: if that was published, "
-        f"whoever has both may work out a cell; give --earlier {published}"
+        f"whoever has both may work out a cell; give --already-published {published}"
     )
 
 

@@ -221,7 +221,7 @@ class _Judged(WrittenResult):
             table=self.table,
             claim=self.claim,
             strict=self.verdict.strict,
-            secondaries=bool(settings.get("secondaries")),
+            secondaries=bool(settings.get("protect_secondaries")),
             insiders=self.verdict.insiders is not None,
             known=self.known,
             wished=self.wished,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evosdc.attack.asked import Asked
-from evosdc.attack.proof import ProofReport, check_proof, read_proof
+from evosdc.attack.proof import Proof, ProofReport, check_proof, read_proof
 from evosdc.io.archive import read_arrays
 from evosdc.io.cells import read_published
 from evosdc.io.paths import PathLike
@@ -18,15 +18,19 @@ from evosdc.table import Table
 
 
 def verified(
-    table: Table, certificate: PathLike, *, published: Any, asked: Asked
+    table: Table, certificate: PathLike | Proof, *, published: Any, asked: Asked
 ) -> ProofReport:
-    """Check a certificate file, or that of a folder, against a table.
+    """Check a certificate, its file, or that of a folder, against a table.
 
     `published` is the file or frame of a publication, None for none.
     """
+    proof = certificate if isinstance(certificate, Proof) else _read(certificate)
+    hidden = None if published is None else read_published(published, table)
+    return check_proof(table, proof, published=hidden, asked=asked)
+
+
+def _read(certificate: PathLike) -> Proof:
     path = Path(certificate)
     if path.is_dir():
         path = path / CONFIDENTIAL / CERTIFICATE
-    proof = read_proof(read_arrays(path))
-    hidden = None if published is None else read_published(published, table)
-    return check_proof(table, proof, published=hidden, asked=asked)
+    return read_proof(read_arrays(path))

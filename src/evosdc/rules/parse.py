@@ -13,8 +13,8 @@ from evosdc.rules.mark import Rule
 from evosdc.rules.presets import PRESETS
 
 # What each rule is made of, how its numbers read, and how many must be there.
-_FORMS: dict[str, tuple[Callable[..., Rule], tuple[Callable[[str], object], ...], int]]
-_FORMS = {
+FORMS: dict[str, tuple[Callable[..., Rule], tuple[Callable[[str], object], ...], int]]
+FORMS = {
     "p": (PPercent, (float, int), 1),
     "nk": (Dominance, (int, float), 2),
     "pq": (PriorPosterior, (float, float, int), 2),
@@ -32,7 +32,7 @@ _USAGE = (
 def parse_rule(text: str) -> Rule:
     """Read one rule, such as ``p:15``, ``nk:1,75``, ``pq:10,100`` or ``freq:3,30``."""
     name, _, rest = text.strip().partition(":")
-    form = _FORMS.get(name.strip().lower())
+    form = FORMS.get(name.strip().lower())
     # The name of a variable may have a comma in it.
     most = 0 if form is not None and form[1] == (str,) else -1
     given = [part.strip() for part in rest.split(",", most)] if rest.strip() else []

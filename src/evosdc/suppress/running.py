@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from copy import copy
-from math import isfinite, isinf
+from math import inf, isfinite, isinf
 from typing import Any
 
+from evosdc.compile import clock
 from evosdc.compile.clock import moment
 from evosdc.evolution.stopping import (
     AnyOf,
@@ -17,75 +18,64 @@ from evosdc.evolution.stopping import (
 from evosdc.suppress.bounds.cut_loop import cut_bound, row_bound
 from evosdc.suppress.bounds.equation_bound import equation_bound
 from evosdc.suppress.methods.contracted import contracted, run_contracted
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method, find_method
 from evosdc.suppress.run.search import Search
 
 INTERRUPTED = "interrupted"
-# Methods that prove no bound themselves get one after the search, where it is quick.
-_BOUND_CELLS = 50_000
-# Someone who pressed Ctrl-C waits no longer than this for a last resort.
-_HURRY_SECONDS = 2.0
-# After Ctrl-C a pattern is worth waiting for until it is judged, but no longer.
+# Methods that prove no bound themselves get one after the search, up to so many cells
+# and for so many seconds. At half of either fewer results have a gap, at twice of them
+# people wait longer for one that is no better than the quick bound.
+_BOUND_CELLS, _BOUND_SECONDS = 50_000, 5.0
+# Someone who pressed Ctrl-C waits no longer than this many seconds for a last resort.
+# At half of it large tables have no pattern by then; twice is felt.
+_LAST_RESORT_SECONDS = 2.0
+# After Ctrl-C a pattern is judged for so many seconds. At half of it large tables end
+# without a verdict, at twice of it people give up waiting.
 _JUDGE_SECONDS = 20.0
-_BOUND_SECONDS = 5.0
-# Cells up to which it takes no more than some seconds, even on a slow machine.
+# Cells up to which the cut bound takes some seconds even on a slow machine, so that no
+# clock need end it: half leaves more runs without a bound, twice may take a minute.
 _REPEATED_CELLS = 1000
-# Up to so many cells bridgeless rows bound the cost before the search, for so long.
-_ROW_CELLS = 5_000
-_ROW_SECONDS = 2.0
+# Up to so many cells bridgeless rows bound the cost before the search, for so many
+# seconds. At half of either the first bound is lower, at twice of them short runs lose
+# a larger part of their time to it.
+_ROW_CELLS, _ROW_SECONDS = 5_000, 2.0
 
 
-class Clock:
-    """The limit of time of a whole run: posing, search, judging and writing."""
+class Clock(clock.Clock):
+    """The limit of time of a whole run, and what judging may take beyond it."""
 
     def __init__(self, limit: float | None) -> None:
-        self.limit = limit
-        self._grace = None if limit is None else _grace(limit)
-        self._start = moment()
-
-    @property
-    def seconds(self) -> float:
-        """Time since the start, compiling left out."""
-        return moment() - self._start
+        super().__init__(limit)
+        self._grace = _grace(self.limit)
 
     @property
     def end(self) -> float | None:
         """The moment by which everything is over; None without a limit."""
-        if self.limit is None or self._grace is None:
-            return None
-        return self._start + self.limit + self._grace
+        return None if isinf(self.limit) else self._start + self.limit + self._grace
 
-    def hurry(self) -> None:
-        """Somebody waits: leave the judge a few seconds from now."""
-        limit = self.seconds + _JUDGE_SECONDS
-        self.limit = limit if self.limit is None else min(self.limit, limit)
+    def end_soon(self) -> None:
+        """Leave the judge a few seconds from now: the run was interrupted."""
+        self.limit = min(self.limit, self.spent() + _JUDGE_SECONDS)
         self._grace = _grace(self.limit)
 
     def within(self, seconds: float) -> Clock:
         """Return a clock that is over in so many seconds."""
         other = copy(self)
-        other.limit, other._grace = self.seconds + seconds, 0.0
+        other.limit, other._grace = self.spent() + seconds, 0.0
         return other
-
-    def count(self, seconds: float) -> None:
-        """Count time that a run which was cut short has spent."""
-        self._start -= seconds
 
     def before(self, seconds: float) -> float:
         """How long it is until only so many seconds of the limit are left."""
-        if self.limit is None:
-            return float("inf")
-        return self.limit - seconds - self.seconds
+        return self.limit - seconds - self.spent()
 
     def left(self) -> float:
-        """Seconds until the end."""
-        return float("inf") if self.end is None else self.end - moment()
+        """Seconds until the end; infinite without a limit."""
+        return inf if self.end is None else self.end - moment()
 
     def over(self) -> bool:
         """Whether the limit has passed."""
-        return self.limit is not None and self.seconds >= self.limit
+        return self.spent() >= self.limit
 
 
 def _grace(limit: float) -> float:
@@ -97,12 +87,13 @@ def stopping(
     time_limit: float | None, evaluations: int | None, gap: float
 ) -> Criterion:
     """Return what ends a search: any one of three."""
-    criteria: list[Criterion] = [TargetGap(gap)]
-    if time_limit is not None:
-        criteria.append(TimeLimit(time_limit))
-    if evaluations is not None:
-        criteria.append(EvaluationLimit(evaluations))
-    return AnyOf(tuple(criteria))
+    return AnyOf(
+        (
+            TargetGap(gap),
+            TimeLimit(inf if time_limit is None else time_limit),
+            EvaluationLimit(inf if evaluations is None else evaluations),
+        )
+    )
 
 
 def run(
@@ -122,8 +113,8 @@ def run(
             notes = ("interrupted: this is the best complete pattern found so far",)
         else:
             last_resort = find_method("marginal")
-            hurry = Search(stop=TimeLimit(_HURRY_SECONDS))
-            pattern = last_resort.run(problem, last_resort.configure({}), hurry)
+            limited = Search(stop=TimeLimit(_LAST_RESORT_SECONDS))
+            pattern = last_resort.run(problem, last_resort.configure({}), limited)
             notes = (
                 f"interrupted before {method.name!r} had a complete pattern: "
                 "this one is by 'marginal', safe but expensive",

@@ -235,7 +235,7 @@ def refuse_totals_in_records(
                 f"of {listed(parts, 8)} in every cell",
                 expected="records of the parts only: totals are computed",
                 hint="leave the records of totals out; if it is chance, say so: "
-                f"--flat {d.name} (flat=[{d.name!r}])",
+                f"--flat {d.name} (Read(flat=[{d.name!r}]))",
             )
 
 
@@ -334,11 +334,12 @@ def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
     if all("@" not in line for line in lines) and total:
         return (
             f"name the total:{total}; if it is chance, say so: --flat {name} "
-            f"(flat=[{name!r}])"
+            f"(Read(flat=[{name!r}]))"
         )
     return (
         f"{kind}: --hierarchy {name}=FILE{total}, where FILE is a .hrc with one code "
-        f"per line: {shown}; if it is chance, say so: --flat {name} (flat=[{name!r}])"
+        f"per line: {shown}; if it is chance, say so: --flat {name} "
+        f"(Read(flat=[{name!r}]))"
     )
 
 

@@ -134,7 +134,8 @@ def with_whole_numbers(table: Table, declared: bool | None = None) -> Table:
             raise InputError(
                 "counts that are not known to be whole numbers",
                 expected="a table of magnitudes",
-                hint="say that the cells count nothing: --magnitudes (counts=False)",
+                hint="say that the cells count nothing: --magnitudes "
+                "(Prior(counts=False))",
             )
         return table
     known = origin.whole if declared is None else declared

@@ -14,7 +14,7 @@ from evosdc.errors import InputError
 from evosdc.table.index import select
 from evosdc.table.table import Table
 
-AGAIN: Final = "tabulate the records again with --contributions (contributions=True)"
+AGAIN: Final = "tabulate the records again with --contributions"
 
 
 @dataclass(frozen=True)

@@ -191,9 +191,9 @@ def link_hint(level: str, variable: str) -> str:
     """Say how to declare that a column is, or is not, a level of a variable."""
     return (
         f"say that they are one variable: --link {level}={variable} "
-        f"(link={{{level!r}: {variable!r}}}), or that they are unrelated: "
-        f"--link {level}={UNRELATED} (link={{{level!r}: {UNRELATED!r}}}); the claim "
-        "will say which"
+        f"(Read(link={{{level!r}: {variable!r}}})), or that they are unrelated: "
+        f"--link {level}={UNRELATED} (Read(link={{{level!r}: {UNRELATED!r}}})); the "
+        "claim will say which"
     )
 
 

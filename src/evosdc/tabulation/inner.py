@@ -334,7 +334,7 @@ def _refuse_total_words(
             "a total",
             expected="records of the parts only: totals are computed",
             hint="leave those records out; if it is an ordinary code, say so: "
-            f"--flat {name} (flat=[{name!r}])",
+            f"--flat {name} (Read(flat=[{name!r}]))",
         )
 
 
@@ -385,7 +385,7 @@ def _lost_zeros(name: str, unknown: list[str], tree: Hierarchy) -> str:
         if all(w.isdigit() and w.zfill(width) in tree.node_of for w in unknown):
             return (
                 f"if leading zeros were lost, say how many digits the codes have: "
-                f"--digits {name}={width} (digits={{{name!r}: {width}}})"
+                f"--digits {name}={width} (Read(digits={{{name!r}: {width}}}))"
             )
     return ""
 

@@ -86,46 +86,22 @@ def tabulate(
         The spanning variables. Their codes are text; in a CSV file 01 stays 01.
     value
         The response; without it the table counts records.
-    weight
-        Sampling weights. Records of weight 0 stand for nobody and are left out.
-    holding
-        The group a record belongs to; rules then look at groups.
-    request
-        Who asks for protection: see `evosdc.rules.Request`.
-    hierarchies
-        Trees of codes by variable; others are flat. Records carry codes without parts.
-    shadow
-        The variable rules look at, where it is not the response.
-    cost
-        What hiding a cell costs: ``value`` (the default), ``frequency``, ``unit``, or
-        a column to add up.
-    bounds
+    weight, holding, request, shadow, cost, floor, waiver, count_zeros, contributions
+        Who stands behind the cells: see `evosdc.options.tables.Contributors`, where
+        `waiver` is called `consent`. Records of weight 0 stand for nobody and are left
+        out.
+    hierarchies, total, digits, flat, memory_limit
+        How records are read: see `evosdc.options.tables.Read`. Trees of codes are by
+        variable, others are flat; records carry codes without parts.
+    bounds, whole_numbers
         What everyone knows of a cell beforehand: see `evosdc.table.knowledge`.
-    floor
-        The least level that rules with a share of the value give. By default 1 in
-        tables of counts, and in others a hundredth of the mean contribution.
-    waiver
-        Holdings that consented to be recognised: rules pass them over.
-    count_zeros
-        Whether contributors with a contribution of zero count for the minimum
-        frequency of a magnitude.
-    whole_numbers
-        Whether everyone knows that the values are whole numbers; by default where all
-        of them are. See `evosdc.table.knowledge.with_whole_numbers`.
-    contributions
-        Whether the table keeps who the two largest contributors of each cell are, as
-        keyed hashes, and what they contribute: see `evosdc.table.Contributions`.
+    rules
+        What makes a cell sensitive.
     spans
         The tables that are made of this one, where it is not published itself: only
         their cells are counted for the rules.
-    digits
-        How many digits the codes of a variable have, where their leading zeros are
-        lost: with 2, code 7 is read as 07.
-    flat
-        Variables whose codes are all ordinary ones, though some sound like totals or
-        have exactly the sums of others.
-    memory_limit, threads
-        Limits for DuckDB.
+    threads
+        How many threads read records; all cores where None.
     """
     refuse_overlap(by)
     refuse_digits(by, digits)

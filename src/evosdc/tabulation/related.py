@@ -210,7 +210,7 @@ class _Search:
                 expected=f"one code of {name!r} for each code of {finest!r}",
                 hint="correct the records or the hierarchy; of two ways to split one "
                 "level, tabulate one table first and name its publication with "
-                "--earlier when the other is protected",
+                "--already-published when the other is protected",
             )
         levels = any({name, finest} <= {n, *c} for n, c in self.chains.items())
         if not levels and pair.renamed:
@@ -345,8 +345,8 @@ class _Search:
 def _one_column(name: str, other: str) -> str:
     return (
         f"tabulate both tables by one of the two columns; if they are unrelated, say "
-        f"so: --link {name}={UNRELATED} (link={{{name!r}: {UNRELATED!r}}}), which the "
-        f"claim will say; or give both the codes of {other!r}"
+        f"so: --link {name}={UNRELATED} (Read(link={{{name!r}: {UNRELATED!r}}})), "
+        f"which the claim will say; or give both the codes of {other!r}"
     )
 
 

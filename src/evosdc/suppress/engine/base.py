@@ -18,8 +18,7 @@ from evosdc.arrays import Flags, Long, Real
 from evosdc.parallel import LazyPool
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.evaluator import Evaluator
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 

@@ -15,8 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from evosdc.arrays import Int, Long
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import (
     UNPICKED,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evosdc.suppress.engine.base import Costs, State
-from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Pattern
 from evosdc.suppress.run.search import Search
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from evosdc.suppress.engine.base import Cells, Costs, Mask, State
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.finish import finish
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 
 # Share of the seconds of a slow repair that the next one is expected to take. At half

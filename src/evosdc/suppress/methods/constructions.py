@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.methods.contracted import run_contracted, run_for_public
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, find_method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.subtables import subtables
 
 # Those that take longest come last: each may have the time that the others left.
 NAMES = ("sp", "hypercube", "order-by-weight", "hitas", FLAGSHIP)
-# Evaluations that no budget has twice: it is run under a clock only.
-_LONG = 10**9
+# More evaluations than any budget has: what asks for them is run under a clock only.
+_CLOCK_ONLY_EVALUATIONS = 10**9
 
 
 def constructions(problem: Problem) -> list[str]:
@@ -43,7 +42,7 @@ def construct(problem: Problem, name: str, search: Search) -> Pattern:
 def evaluations(problem: Problem, name: str) -> int:
     """How many patterns, of parts or of the whole, a construction builds at least."""
     if name == FLAGSHIP:
-        return _LONG
+        return _CLOCK_ONLY_EVALUATIONS
     return _tables(problem) if name == "hitas" else 1
 
 

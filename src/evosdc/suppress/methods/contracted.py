@@ -1,33 +1,48 @@
-"""Run a method on the contracted problem and tell of it in terms of the whole one."""
+"""Methods and bounds on the contracted problem, told in terms of the whole one.
+
+Patterns live on the table as it is, with its codes, where boxes, which need dimensions,
+find more than contraction saves. Bounds and integer programmes are always quicker on
+classes of cells that move together.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from math import inf, isinf
+from math import inf
 from typing import Any
 
+import numpy as np
+
+from evosdc.arrays import Flags, Real
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.cut import Cut, capacity_cut
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.problem.contraction import Contraction, contract
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, Search, Shrink
 from evosdc.suppress.structure.codes import dimensions_of
 
-# Worth it where no more than this share of the cells that may be hidden is left; less
-# where boxes, which need dimensions, would be lost, and then only where programs do
-# without them: on 12,395 cells their pattern cost three times as much after a minute.
-_SHARE, _SHARE_WITHOUT_BOXES = 0.9, 0.5
-_MOST_WITHOUT_BOXES = 6000
+# Contraction is worth it where no more than this share of the cells that may be hidden
+# is left. At half of it tables that shrink by half are bounded whole; 1 contracts
+# whatever shrinks at all.
+_MOST_SHARE_LEFT = 0.9
+# The same where boxes, which need dimensions, would be lost, and the cells up to which
+# programs do without boxes: with twice as many, on 12,395 cells, the pattern cost three
+# times as much after a minute; at half of either fewer tables gain by programs.
+_MOST_SHARE_WITHOUT_BOXES, _MOST_CELLS_WITHOUT_BOXES = 0.5, 6000
 _CONTRACTION = "contraction"
-# Share of the time left for a method that knows the public only.
-_FOR_PUBLIC = 0.7
+# A cut of which less than this is missing says nothing: a numerical tolerance.
+_CUT_SLACK = 1e-6
+# Share of the time left for a method that knows the public only. At half of it its
+# pattern is worse than it need be, at 1 nothing is left to cover the other attackers.
+_TIME_SHARE_FOR_PUBLIC = 0.7
 # Share of the time or evaluations left for choosing which way widths are asked for. At
 # half of it fewer cells are tried, at twice of it patterns have less to improve in.
-_FOR_WIDTHS = 0.1
+_SHARE_FOR_WIDTHS = 0.1
 
 
 class ContractedSearch(Search):
@@ -38,24 +53,14 @@ class ContractedSearch(Search):
     """
 
     def __init__(self, whole: Search, contraction: Contraction) -> None:
-        self._whole = whole
-        super().__init__(
-            seed=whole.seed,
-            stop=whole.stop,
-            workers=whole.workers,
-            record=whole.record,
-            branch=whole.branch,
-            clock=whole.clock,
-        )
-        self._contraction = contraction
+        # Record, workers, randomness and clock are the same ones.
+        vars(self).update(vars(whole))
+        self._whole, self._contraction = whole, contraction
+        self.best, self.callbacks = None, []
         if whole.stored is not None:
             self.stored = contraction.shrink(whole.stored)
         if whole.bound is not None:
             self.bound = max(0.0, whole.bound - contraction.base)
-
-    @property
-    def seconds(self) -> float:
-        return self._whole.seconds
 
     def count(self, evaluations: int = 1, *, elsewhere: bool = False) -> None:
         super().count(evaluations, elsewhere=elsewhere)
@@ -79,10 +84,7 @@ class ContractedSearch(Search):
         self._whole.note(event, diversity)
 
     def seconds_left(self) -> float:
-        return self._whole.seconds_left()
-
-    def evaluations_left(self) -> float:
-        return self._whole.evaluations_left()
+        return self._whole.seconds_left()  # its criterion may change meanwhile
 
     def origin(self, _: Problem) -> tuple[Problem, Shrink]:
         return self._contraction.whole, self._contraction.shrink
@@ -106,7 +108,7 @@ def contraction_for(problem: Problem) -> Contraction | None:
     known = problem.derived
     if _CONTRACTION not in known:
         found = contract(problem)
-        most = _SHARE * int(problem.hideable.sum())
+        most = _MOST_SHARE_LEFT * int(problem.hideable.sum())
         if found is not None and (
             len(found.small.table) > most
             or (problem.network is not None and found.small.network is None)
@@ -123,6 +125,66 @@ def contracted(problem: Problem) -> tuple[Problem, float]:
     return (problem, 0.0) if found is None else (found.small, found.base)
 
 
+class Relaxation:
+    """A problem, and the one of its classes of cells where that is worth it.
+
+    Attributes
+    ----------
+    problem
+        The one to be relaxed: `whole`, or its contraction.
+    base
+        What the cells cost that every safe pattern hides: no part of that problem.
+    """
+
+    def __init__(self, whole: Problem) -> None:
+        self._found = contraction_for(whole)
+        self.problem = whole if self._found is None else self._found.small
+        self.base = 0.0 if self._found is None else self._found.base
+        # Cuts by identity, with what they say of classes.
+        self._written: dict[int, tuple[Cut, Cut | None]] = {}
+
+    def classes(self, hidden: Flags) -> Flags:
+        """Return the classes that a pattern hides, all of whose cells it hides."""
+        if self._found is None:
+            return hidden
+        return self._found.shrink(Pattern(hidden, 0.0)).hidden
+
+    def cells(self, hidden: Flags) -> Flags:
+        """Return the cells of hidden classes, and those that are hidden anyway."""
+        if self._found is None:
+            return hidden
+        return self._found.expand(Pattern(hidden, 0.0)).hidden
+
+    def spread(self, x: Real) -> Real:
+        """Return how far cells are hidden where classes are to the extent `x`."""
+        found = self._found
+        if found is None:
+            return x
+        inside = found.group >= 0
+        spread = found.forced.astype(np.float64)
+        spread[inside] = np.maximum(spread[inside], x[found.group[inside]])
+        return spread
+
+    def cuts(self, cuts: Iterable[Cut]) -> list[Cut]:
+        """Return what cuts of cells say of classes: those that say anything."""
+        if self._found is None:
+            return list(cuts)
+        had = self._written
+        self._written = {
+            id(cut): had.get(id(cut)) or (cut, self._of_classes(cut)) for cut in cuts
+        }
+        return [cut for _, cut in self._written.values() if cut is not None]
+
+    def _of_classes(self, cut: Cut) -> Cut | None:
+        """Write a cut of cells in classes; cells that are in none are never of use."""
+        assert self._found is not None
+        group = self._found.group[cut.cells]
+        inside = group >= 0
+        classes, place = np.unique(group[inside], return_inverse=True)
+        terms = np.bincount(place, weights=cut.coefficients[inside]) / cut.least
+        return capacity_cut(classes, terms, self.problem.primary[classes], _CUT_SLACK)
+
+
 def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction | None:
     """Return the contraction of a problem where a method is quicker on it.
 
@@ -135,7 +197,7 @@ def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction |
     if dimensions_of(problem.table) is None or dimensions_of(small) is not None:
         return found
     share = len(small) / max(1, int(problem.hideable.sum()))
-    few = len(small) <= _MOST_WITHOUT_BOXES and share <= _SHARE_WITHOUT_BOXES
+    few = len(small) <= _MOST_CELLS_WITHOUT_BOXES and share <= _MOST_SHARE_WITHOUT_BOXES
     return found if few and not method.contracts_bounds else None
 
 
@@ -185,8 +247,8 @@ def with_widths_chosen(problem: Problem, search: Search) -> Problem:
 
     One cell after the other, in a share of the time or of the evaluations left.
     """
-    end = search.seconds + _FOR_WIDTHS * search.seconds_left()
-    evaluations = _FOR_WIDTHS * search.evaluations_left()
+    end = search.seconds + _SHARE_FOR_WIDTHS * search.seconds_left()
+    evaluations = _SHARE_FOR_WIDTHS * search.evaluations_left()
     chosen, least = problem, inf
     if not len(problem.levels.slide):
         return problem
@@ -245,8 +307,7 @@ def run_for_public(
 ) -> Pattern:
     """Run a method that knows the public only, and protect against the others too."""
     restore_checkpoint(problem, search)
-    left = search.seconds_left()
-    sub_run = search.sub_run(_FOR_PUBLIC * left)
+    sub_run = search.sub_run(_TIME_SHARE_FOR_PUBLIC * search.seconds_left())
     try:
         found = run_contracted(problem.for_public, method, parameters, sub_run)
     except KeyboardInterrupt:
@@ -258,7 +319,6 @@ def run_for_public(
         # Attackers only ask for more.
         search.raise_bound(sub_run.bound, sub_run.bound_source)
     # Evaluations were for the method: what is asked beyond them is completed in full.
-    own = Search() if isinf(left) else Search(stop=TimeLimit(search.seconds_left()))
+    own = Search(stop=TimeLimit(search.seconds_left()))
     search.offer(completed(problem, found, own), f"{method.name}, against attackers")
-    assert search.best is not None
-    return search.best
+    return search.found

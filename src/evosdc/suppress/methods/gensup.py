@@ -22,17 +22,17 @@ from evosdc.options import MethodOptions, option
 from evosdc.suppress.bounds.cut_loop import node_bound
 from evosdc.suppress.engine.base import AnyEngine, Mender, State, Stopped, never
 from evosdc.suppress.engine.network.engine import NetworkEngine
-from evosdc.suppress.methods.pbp import bound_and_path
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.methods.shortest_paths import bound_and_path
+from evosdc.suppress.problem.problem import Pattern, Problem
+from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 
 GUIDES = ("share", "zero")
-# A relaxation hides more than this of a cell, or none of it.
-_HIDDEN = 1e-9
-# Cells dropped between two looks at the clock.
-_CELLS_A_CALL = 64
+# A relaxation hides more than this of a cell, or none of it: a numerical tolerance.
+_HIDDEN_FRACTION = 1e-9
+# Cells dropped between two looks at the clock. At half of it the call itself is felt on
+# small tables, at twice of it a limit of time is passed by more on large ones.
+_CELLS_PER_CLOCK_CHECK = 64
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,7 @@ def run_gensup(
         halfway = iteration == parameters.iterations // 2
         if breed(population, mender, parameters, rng, search, mutate_all=halfway):
             held = 0
-    assert search.best is not None
-    return search.best
+    return search.found
 
 
 def first_generation(
@@ -149,7 +148,7 @@ def first_generation(
     share = bound.fractions
     if parameters.guide == "zero":
         state = engine.start()
-        state.cover(price=np.where(share > _HIDDEN, 0.0, engine.problem.cost))
+        state.cover(price=np.where(share > _HIDDEN_FRACTION, 0.0, engine.problem.cost))
         mender.prune(state)
     else:
         state = guided_state(engine, mender, share)
@@ -291,20 +290,18 @@ def admit_child(
 def mutate(state: State, mender: Mender[Any], search: Search, stopped: Stopped) -> None:
     """Drop each secondary in turn and run the shortest path heuristic."""
     cells = state.secondaries
-    for first in range(0, len(cells), _CELLS_A_CALL):
+    for first in range(0, len(cells), _CELLS_PER_CLOCK_CHECK):
         if stopped():
             return
-        batch = cells[first : first + _CELLS_A_CALL]
+        batch = cells[first : first + _CELLS_PER_CLOCK_CHECK]
         search.count(len(batch))
         mender.drop_in_turn(state, batch)
 
 
-METHOD = Method(
+METHOD = network_method(
     name="gensup",
     summary="genetic algorithm on patterns, children repaired by cheapest paths",
-    tables="two-dimensional",
     source="Almeida, Schuetz & Carvalho 2008",
     parameters=GensupParameters,
     run=run_gensup,
-    takes=networks_only,
 )

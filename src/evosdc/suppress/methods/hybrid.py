@@ -29,36 +29,47 @@ from evosdc.suppress.methods.constructions import (
     constructions,
     evaluations,
 )
+from evosdc.suppress.methods.contracted import Relaxation
 from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Islands
-from evosdc.suppress.methods.relaxation import Relaxation
 from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, proven
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, TREE, Search
 
 # Integer programmes are solved to this share of the gap that is left, and to their end
 # where that is less than the second. At half of the first they take longer and find
 # fewer cuts for it, at twice of it their candidates are worse.
-_EASE, _WHOLLY = 0.1, 1e-5
+_FIRST_TOLERANCE, _TO_THE_END = 0.1, 1e-5
 # Share of the time for a bound that needs no programs, before the first pattern, and
-# for programs over the whole table: how long these take is not known beforehand.
-_BEFORE, _PROGRAMS = 0.12, 0.4
-# Cells above which another worker builds the first pattern: it takes a second there.
-_LONG = 4000
+# for programs over the whole table: how long these take is not known beforehand. At
+# half of them more tables are left without what guides patterns, at twice of them the
+# search begins later.
+_FIRST_BOUND_SHARE, _PROGRAMS_SHARE = 0.12, 0.4
+# Cells above which another worker builds the first pattern: it takes a second there. At
+# half of it the pattern travels for longer than it takes, at twice of it this process
+# builds for several seconds in place of raising the bound.
+_CELLS_BUILT_ELSEWHERE = 4000
 # Share of the limit, or evaluations without one, after which simple constructions are
-# run: tables that are proven before need none. They end by the first half of the limit.
-_DUE, _DUE_EVALUATIONS, _HALF = 0.1, 100.0, 0.5
+# run: tables that are proven before need none. At half of them more small tables run
+# what they do not need, at twice of them others gain by it later.
+_CONSTRUCTIONS_FROM, _FROM_EVALUATIONS = 0.1, 100.0
+# Share of the limit by which they end. At half of it slow ones have no time, at 1 they
+# leave none to the operators.
+_CONSTRUCTIONS_UNTIL = 0.5
 # Share of the limit without a better pattern or bound, or evaluations without a limit,
-# after which a run ends unless told otherwise.
-_PATIENCE, _PATIENT_EVALUATIONS = 0.5, 20_000.0
-# Cuts of programs that are worth a round while so many raise the bound by that share.
-_STALL, _PAYS = 10, 1e-4
-# Seconds between two looks at whether the first pattern is there.
-_NAP = 0.02
-# Evaluations of an assignment where no clock runs.
-_ASSIGNED = 40
+# after which a run ends unless told otherwise. At half of either some runs end before
+# their last gain, at twice of them they last longer for little.
+_PATIENCE_SHARE, _PATIENCE_EVALUATIONS = 0.5, 20_000.0
+# Rounds of cuts end where so many of them raise the bound by less than that share. At
+# half of the rounds cutting ends at chance pauses, at twice of them it goes on in vain.
+_STALLED_ROUNDS, _LEAST_GAIN = 10, 1e-4
+# Seconds between two looks at whether the first pattern is there: half or twice is not
+# noticed.
+_SECONDS_BETWEEN_LOOKS = 0.02
+# Evaluations of an assignment where no clock runs. With half of them islands exchange
+# patterns more often and breed less in between, with twice as many the reverse.
+_EVALUATIONS_PER_ASSIGNMENT = 40
 
 
 @dataclass(frozen=True)
@@ -203,12 +214,12 @@ def _start(run: _Run) -> None:
         run.raise_bound(loop.value)
     elif not home.engine.programs_pay:
         # What guides them is worth a tenth of the cost, and raises the bound anyway.
-        end = search.seconds + _BEFORE * search.seconds_left()
+        end = search.seconds + _FIRST_BOUND_SHARE * search.seconds_left()
         loop.run_cuts(
             lambda: search.stopped() or search.seconds >= end, run.raise_bound
         )
         run.follow(loop.fractions)
-        home.build_by_programs(_PROGRAMS * search.seconds_left())
+        home.build_by_programs(_PROGRAMS_SHARE * search.seconds_left())
     run.follow(loop.fractions)
 
 
@@ -218,9 +229,9 @@ def _first_bound(run: _Run) -> None:
     Where it takes very long, another worker builds it meanwhile.
     """
     loop, search = run.loop, run.search
-    long = len(run.problem.cost) > _LONG and search.best is None
+    long = len(run.problem.cost) > _CELLS_BUILT_ELSEWHERE and search.best is None
     elsewhere = long and run.islands.ask_first()
-    end = search.seconds + _BEFORE * search.seconds_left()
+    end = search.seconds + _FIRST_BOUND_SHARE * search.seconds_left()
     loop.run_nodes()
     run.raise_bound(loop.value)
     loop.run_rows(lambda: search.stopped() or search.seconds >= end, run.raise_bound)
@@ -231,7 +242,7 @@ def _first_bound(run: _Run) -> None:
 
     while elsewhere and not waited():
         if loop.run_cuts(waited, run.raise_bound):
-            time.sleep(_NAP)
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 def _improve(run: _Run) -> None:
@@ -249,11 +260,11 @@ def _improve(run: _Run) -> None:
     )
     budget = scheduler.budget
     limit = budget.spent + budget.left
-    due = _DUE * limit if isfinite(limit) else _DUE_EVALUATIONS
-    islands.until = _HALF * limit
+    due = _CONSTRUCTIONS_FROM * limit if isfinite(limit) else _FROM_EVALUATIONS
+    islands.until = _CONSTRUCTIONS_UNTIL * limit
     patience = run.parameters.patience
     if patience is None:
-        patience = _PATIENCE * limit if isfinite(limit) else _PATIENT_EVALUATIONS
+        patience = _PATIENCE_SHARE * limit if isfinite(limit) else _PATIENCE_EVALUATIONS
     listed = False
     while not run.over():
         if not listed and budget.spent >= due:
@@ -264,7 +275,7 @@ def _improve(run: _Run) -> None:
             _construct(run, budget)
             continue
         if islands.count and not islands.timed:
-            islands.hand_out(_ASSIGNED)
+            islands.hand_out(_EVALUATIONS_PER_ASSIGNMENT)
         turned = scheduler.turn()
         if islands.count and not islands.timed:
             islands.gather()
@@ -313,7 +324,9 @@ class Cuts:
             run.search.count()
             run.raise_bound(value)
 
-        self.complete = loop.run_cuts(slice.stopped, follow, stall=_STALL, least=_PAYS)
+        self.complete = loop.run_cuts(
+            slice.stopped, follow, stall=_STALLED_ROUNDS, least=_LEAST_GAIN
+        )
         run.raise_bound(loop.value)
         run.follow(loop.fractions)
 
@@ -387,7 +400,7 @@ class Programme:
     def __init__(self, run: _Run, *, every: bool) -> None:
         self._run, self._every = run, every
         self._branch: Branch | None = None
-        self._ease = _EASE
+        self._ease = _FIRST_TOLERANCE
         self._exhausted = inf  # cost of the best pattern when nothing was left
 
     def applies(self) -> bool:
@@ -422,7 +435,7 @@ class Programme:
             candidate = branch.solve(
                 run.best_classes,
                 end - search.seconds if timed else inf,
-                tolerance if tolerance > _WHOLLY else 0.0,
+                tolerance if tolerance > _TO_THE_END else 0.0,
                 None if timed else run.parameters.nodes,
             )
             if self._every:
@@ -435,7 +448,7 @@ class Programme:
             run.follow(run.loop.fractions)
             if violated:
                 continue
-            if candidate.bound >= run.target * (1 - CLOSED) or tolerance <= _WHOLLY:
+            if candidate.bound >= run.target * (1 - CLOSED) or tolerance <= _TO_THE_END:
                 self._exhausted = run.best.cost
                 return
             self._ease /= 10

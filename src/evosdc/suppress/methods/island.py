@@ -31,8 +31,7 @@ from evosdc.suppress.methods.gensup import (
 )
 from evosdc.suppress.methods.scheduler import Budget, Operator, Slice
 from evosdc.suppress.methods.walking import reporter, restored
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 
 Flags = NDArray[np.bool_]
@@ -41,27 +40,34 @@ Fractions = NDArray[np.float64]
 # cases. At half of them more walks repeat one another, at twice more begin at patterns
 # that cost more.
 _STARTS, _FROM_BEST = 4, 0.4
-# Turns of a walk without a better pattern after which it begins elsewhere.
-_STUCK = 3
-# How much cheaper a walk finds cells that the relaxation hides, at most.
-_LURE = 0.95
+# Turns of a walk without a better pattern after which it begins elsewhere. With one or
+# two good places are left early, with six walks stay where nothing is found.
+_TURNS_WITHOUT_GAIN = 3
+# How much cheaper a walk finds cells that the relaxation hides, at most. At half of it
+# walks follow the relaxation less; 1 would make its cells free.
+_WALK_DISCOUNT = 0.95
 # How much cheaper cells are for programs over the whole table where the relaxation
 # suppresses them. At half of it patterns cost some per cent more; 1 would be free.
-_GUIDANCE = 0.9
+_DISCOUNT = 0.9
 # Share of the time left for demands against attackers where programs are quick. With
 # half of it boxes cover the rest, which doubles the cost of tables with many.
-_LONG = 0.85
+_SHARE_AGAINST_ATTACKERS = 0.85
 # Patterns that cost so many times the best before they are pruned are not pruned:
-# pruning by programs takes ten times as long as building, and spares a tenth.
-_HOPELESS = 1.15
-# Patterns whose cells are made cheap for the next ones.
-_TRAIL = 6
+# pruning by programs takes ten times as long as building, and spares a tenth. With half
+# of the excess some that would become the best are missed, with twice more are pruned
+# in vain.
+_MOST_COST_TO_PRUNE = 1.15
+# Patterns whose cells are made cheap for the next ones. With half of them the next ones
+# resemble the best more, with twice as many they follow worse ones too.
+_PATTERNS_FOLLOWED = 6
 # Seconds that cleaning up the first pattern may take in any case, and the share of the
-# time left that they are at most.
-_TIDYING, _TIDYING_SHARE = 5.0, 0.1
+# time left that they are at most. At half of either the first pattern costs more, at
+# twice of it what follows begins later.
+_CLEAN_UP_SECONDS, _CLEAN_UP_SHARE = 5.0, 0.1
 # Generations without a better best after which half of the patterns are replaced; every
-# child is mutated in the one halfway.
-_HELD = 4
+# child is mutated in the one halfway. With half as many a population is given up while
+# it still gains, with twice as many breeding goes on in vain.
+_GENERATIONS_WITHOUT_GAIN = 4
 
 
 class Island:
@@ -94,7 +100,7 @@ class Island:
         begun = search.seconds
         state: State = self.engine.start()
         state.cover(stopped=search.stopped)
-        tidying = min(_TIDYING, _TIDYING_SHARE * search.seconds_left())
+        tidying = min(_CLEAN_UP_SECONDS, _CLEAN_UP_SHARE * search.seconds_left())
         end = search.seconds + max(tidying, search.seconds - begun)
         state.clean_up(stopped=lambda: search.stopped() or search.seconds >= end)
         admit(self.population, state, search, "first pattern")
@@ -109,7 +115,7 @@ class Island:
         search = self.search
         begun = search.seconds
         end = begun + seconds
-        last = begun + _LONG * search.seconds_left()
+        last = begun + _SHARE_AGAINST_ATTACKERS * search.seconds_left()
 
         def stopped() -> bool:
             return search.stopped() or search.seconds >= end
@@ -117,7 +123,7 @@ class Island:
         def late() -> bool:
             return search.stopped() or search.seconds >= last
 
-        price = self.problem.cost * (1.0 - _GUIDANCE * np.clip(self.fractions, 0, 1))
+        price = self.problem.cost * (1.0 - _DISCOUNT * np.clip(self.fractions, 0, 1))
         state = self.engine.build_by_programs(stopped, price, late)
         self.building = search.seconds - begun
         if state is None:
@@ -148,7 +154,7 @@ class Island:
         order: NDArray[np.int64] | None = None,
     ) -> None:
         """Let in a pattern whose cells are cheap to the extent that a share says."""
-        hopeless = _HOPELESS * self.population.states[0].cost
+        hopeless = _MOST_COST_TO_PRUNE * self.population.states[0].cost
         stopped = self.search.stopped
         state = guided_state(
             self.engine, self.mender, share, noise, stopped, order, hopeless
@@ -162,7 +168,7 @@ class Island:
         together. Prices fall on the cells that good patterns hide, as the trails of
         ants do (Dorigo and Stuetzle 2004).
         """
-        states = self.population.states[:_TRAIL]
+        states = self.population.states[:_PATTERNS_FOLLOWED]
         share = rng.uniform(0.0, 0.6) * np.mean([s.hidden for s in states], axis=0)
         share += rng.uniform(0.0, 1.0) * self.fractions
         cells, levels = len(self.problem.cost), len(self.engine.demands)
@@ -253,7 +259,7 @@ class Breeding(_Measured):
         options = GensupParameters(population=island.population.size)
         while not slice.stopped() and len(island.population.states) > 1:
             begun = budget.spent
-            if self._held >= _HELD:
+            if self._held >= _GENERATIONS_WITHOUT_GAIN:
                 self._held = 0
                 island.renew(slice.rng, slice.stopped)
             better = breed(
@@ -263,7 +269,7 @@ class Breeding(_Measured):
                 slice.rng,
                 island.search,
                 slice.stopped,
-                mutate_all=self._held == _HELD // 2,
+                mutate_all=self._held == _GENERATIONS_WITHOUT_GAIN // 2,
             )
             self._held = 0 if better else self._held + 1
             self._takes = (budget.spent - begun) / len(island.population.states)
@@ -292,7 +298,7 @@ class Walk:
         walker = self._walker
         behind = walker is not None and walker.best_cost > best * (1 + 1e-9)
         elsewhere = behind and slice.rng.random() < _FROM_BEST
-        if walker is None or self._held >= _STUCK or elsewhere:
+        if walker is None or self._held >= _TURNS_WITHOUT_GAIN or elsewhere:
             walker = self._begin(slice.rng)
         if walker is None:
             search.count()
@@ -328,7 +334,8 @@ class Walk:
         if self._boxes or program_walk is None:
             return None
         return replace(
-            program_walk, discount=_LURE * np.clip(self._island.fractions, 0.0, 1.0)
+            program_walk,
+            discount=_WALK_DISCOUNT * np.clip(self._island.fractions, 0.0, 1.0),
         )
 
     def _admit(self, walker: Walker) -> None:

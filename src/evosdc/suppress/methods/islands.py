@@ -13,18 +13,24 @@ from evosdc.suppress.methods.constructions import construct
 from evosdc.suppress.methods.contracted import contraction_for
 from evosdc.suppress.methods.island import Fractions, Island
 from evosdc.suppress.methods.scheduler import Scheduler
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.exchange import Assignment, Exchange, Findings, resume
 from evosdc.suppress.run.search import Search
 
-# A run that is long enough to have its first pattern built elsewhere, and the share of
-# what is left by which it must be there.
-_LONG_RUN, _IN_TIME = 15.0, 0.9
-# Patterns that travel, and those taken in where taking one in is slow.
-_TRAVEL, _TAKEN = 6, 2
-# Levels above which patterns, with what covers each level, are large.
-_MANY = 2000
+# Seconds left from which the first pattern is built elsewhere. With half of them the
+# worker starts too late to be of use, with twice as many this process waits for it more
+# often.
+_LEAST_SECONDS_LEFT = 15.0
+# Share of what is left by which it must be there. At half of it large tables are built
+# in a hurry, at 1 nothing is left to take it in.
+_FIRST_PATTERN_SHARE = 0.9
+# Patterns that travel, and those taken in where taking one in is slow. With half of
+# them islands learn less of one another, with twice as many they become alike, and
+# sending them takes longer.
+_MOST_SENT, _MOST_TAKEN = 6, 2
+# Levels above which patterns, with what covers each level, are large. At half of it
+# fewer patterns of middling tables travel, at twice of it sending them is felt.
+_LEVELS_OF_LARGE_PATTERNS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +99,8 @@ def explore(asked: Problem, given: Assignment) -> Findings:
         island.admit_pattern(pattern if found is None else found.shrink(pattern))
     else:
         remote.go_on()
-    few = len(problem.levels) > _MANY
-    patterns = island.patterns(_TAKEN if few else _TRAVEL)
+    few = len(problem.levels) > _LEVELS_OF_LARGE_PATTERNS
+    patterns = island.patterns(_MOST_TAKEN if few else _MOST_SENT)
     return Findings(patterns, search.evaluations - before)
 
 
@@ -128,15 +134,15 @@ class Islands(Exchange):
     def ask_first(self) -> bool:
         """Have the first pattern built, where there is a worker and a while for it."""
         left = self.search.seconds_left()
-        if not (self.count and self.timed) or left < _LONG_RUN:
+        if not (self.count and self.timed) or left < _LEAST_SECONDS_LEFT:
             return False
-        self._submit(0, {**self._told(()), "seconds": _IN_TIME * left})
+        self._submit(0, {**self._told(()), "seconds": _FIRST_PATTERN_SHARE * left})
         return True
 
     def describe(self, number: int) -> dict[str, Any]:
         # Most of its own patterns live where the island does, unless no clock runs.
         own = self._own.get(number, ())
-        states = self._home.population.states[:_TRAVEL]
+        states = self._home.population.states[:_MOST_SENT]
         if self.timed:
             # What it has found itself, and what costs more, need not travel.
             costs = np.array([pattern.cost for pattern in own])
@@ -160,5 +166,6 @@ class Islands(Exchange):
     def take(self, number: int, found: tuple[Pattern, ...]) -> None:
         super().take(number, found)
         self._own[number] = found
-        for pattern in found[: _TRAVEL if self._home.engine.is_network else _TAKEN]:
+        most = _MOST_SENT if self._home.engine.is_network else _MOST_TAKEN
+        for pattern in found[:most]:
             self._home.admit_pattern(pattern)

@@ -12,24 +12,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.arrays import Real
+from evosdc.arrays import Flags, Real
 from evosdc.evolution.stopping import gap
 from evosdc.options import MethodOptions
 from evosdc.parallel import LazyPool
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.base import AnyEngine, Costs, Mask
+from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.methods.gensup import guided_price
 from evosdc.suppress.methods.scheduler import proven
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import TREE, Search
 
-# A tolerance below which an integer programme is solved to its end.
-_WHOLLY = 1e-5
+# Gap below which an integer programme is solved to its end: a numerical tolerance.
+_SOLVED_TO_THE_END = 1e-5
 
 
 @dataclass(frozen=True)
@@ -57,15 +56,13 @@ def run_optimal(
 ) -> Pattern:
     """Run cut and branch."""
     engine = engine_for(problem)
-    _build(engine, search, "first pattern")
-    assert search.best is not None
-    if search.best.cost == 0:
+    cover_and_finish(engine.start(), search, "first pattern")
+    if search.found.cost == 0:
         search.raise_bound(0.0)
-    if search.best.cost == 0 or search.stopped():
-        return search.best
-    with LazyPool(problem, workers=search.workers) as pool:
-        _prove(engine, CutLoop(problem, pool=pool), parameters, search)
-    return search.best
+    elif not search.stopped():
+        with LazyPool(problem, workers=search.workers) as pool:
+            _prove(engine, CutLoop(problem, pool=pool), parameters, search)
+    return search.found
 
 
 def _prove(
@@ -77,7 +74,7 @@ def _prove(
     def follow(value: float) -> None:
         search.count()
         search.raise_bound(value)
-        # Few patterns a run are worth their time: when the bound has moved on.
+        # Patterns take long: another one only where the bound has moved on by 5 %.
         if value > follow_at[0]:
             follow_at[0] = 1.05 * value
             _guided(engine, search, loop.fractions)
@@ -90,62 +87,49 @@ def _prove(
         _branch(engine, loop, parameters, search)
 
 
-def _build(
-    engine: AnyEngine,
-    search: Search,
-    event: str,
-    price: Costs | None = None,
-    start: Mask | None = None,
-) -> None:
-    """Build, clean up and offer a safe pattern.
-
-    `price` replaces the costs while levels are covered; `start` is hidden first.
-    """
-    state = engine.start(start)
-    cover_and_finish(state, search, event, price=price)
-
-
 def _guided(engine: AnyEngine, search: Search, fractions: Real) -> None:
     """Build a pattern with cells the relaxation hides made cheap (LB-guided costs)."""
     price = guided_price(engine.problem, fractions)
-    _build(engine, search, "guided by the bound", price)
+    cover_and_finish(engine.start(), search, "guided by the bound", price=price)
 
 
 def _branch(
     engine: AnyEngine, loop: CutLoop, parameters: OptimalParameters, search: Search
 ) -> None:
     """Alternate integer programmes and cuts until the gap closes or time is up."""
-    assert search.best is not None
     problem = engine.problem
-    open_cells = loop.open_cells(search.best.cost) | search.best.hidden
-    open_cells &= ~problem.primary
-    if open_cells.sum() > parameters.columns:
+
+    def open_cells() -> Flags:
+        cells = loop.open_cells(search.found.cost) | search.found.hidden
+        return cells & ~problem.primary
+
+    cells = open_cells()
+    if cells.sum() > parameters.columns:
         return
-    branch = Branch(loop, problem.cost, open_cells)
+    branch = Branch(loop, problem.cost, cells)
     ease = parameters.ease
     timed = np.isfinite(search.seconds_left())
     while not search.stopped() and not proven(search):
-        tolerance = ease * (gap(search.best.cost, search.bound) or 0.0)
+        tolerance = ease * (gap(search.found.cost, search.bound) or 0.0)
         candidate = branch.solve(
-            search.best.hidden,
+            search.found.hidden,
             search.seconds_left(),
-            tolerance if tolerance > _WHOLLY else 0.0,
+            tolerance if tolerance > _SOLVED_TO_THE_END else 0.0,
             None if timed else parameters.nodes,
         )
         # Patterns outside these columns cost at least the best one.
-        search.raise_bound(min(candidate.bound, search.best.cost), TREE)
+        search.raise_bound(min(candidate.bound, search.found.cost), TREE)
         if candidate.hidden is None:
             return
         violated = branch.strengthen(candidate, search.stopped)
         if search.stopped():
             return
-        _build(engine, search, "branch", start=candidate.hidden)
-        search.raise_bound(min(loop.value, search.best.cost))
-        open_cells = loop.open_cells(search.best.cost) | search.best.hidden
-        branch = branch.restrict(open_cells & ~problem.primary)
+        cover_and_finish(engine.start(candidate.hidden), search, "branch")
+        search.raise_bound(min(loop.value, search.found.cost))
+        branch = branch.restrict(open_cells())
         if violated:
             continue
-        if tolerance <= _WHOLLY:
+        if tolerance <= _SOLVED_TO_THE_END:
             return
         ease /= 10
 

@@ -23,35 +23,37 @@ from evosdc.evolution.stopping import gap
 from evosdc.suppress.engine.base import Stopped
 from evosdc.suppress.run.search import Search
 
-# A gap at which a pattern counts as proven: what integer programmes can tell.
+# A gap at which a pattern counts as proven: the tolerance of integer programmes.
 CLOSED = 2e-6
 # First turns wait while one operator gains so large a share of the cost a turn. At half
 # of it cutting a small table goes on for longer before other operators are tried, at
 # twice of it they are tried while the first bound still rises quickly.
-_MUCH = 0.003
+_PAYING_GAIN = 0.003
 # What is left of an operator's credit after another turn of it. At 0.25 one lucky turn
 # decides, at 0.7 an operator that no longer gains keeps its share for four more turns.
-_MEMORY = 0.5
+_CREDIT_KEPT = 0.5
 # Share of the turns that are drawn evenly. At half of it tables whose bound stands
 # still for long are proven later, at twice of it less is gained by those that gain.
-_EVEN = 0.15
+_EVEN_SHARE = 0.15
 # A proof that gained nothing is tried again where the gap is so many times smaller than
 # at its last turn. At half of it trees wait until the end, at twice of it (never less
 # than once) they are asked after each new bound.
-_CLOSER = 1.5
+_GAP_RATIO_FOR_PROOF = 1.5
 # A slice is this share of what is spent so far, so that tables that are proven at once
 # are not kept waiting. At half of it operators take turns more often, and what each one
 # sets up counts for more; at twice of it a proof waits longer for its turn.
-_OF_SPENT = 0.2
+_SLICE_OF_SPENT = 0.2
 # A slice that gained nothing may have been too short: the next one of this operator is
 # twice as long, up to so many times. At half of it trees that need long to raise the
 # bound get nowhere, at twice of it operators that are stuck take most of the time.
-_LONGEST = 4.0
+_MOST_GROWTH = 4.0
 # Slices are at most this share of what is left, and at least so many seconds or
-# evaluations: below that, restarting an operator takes longer than it works.
-_OF_LEFT, _LEAST_SECONDS, _LEAST_EVALUATIONS = 0.06, 0.05, 8.0
-# Share of what is spent that a turn counts at least: some end at once.
-_LEAST_SPENT = 1e-3
+# evaluations: below that, restarting an operator takes longer than it works. At half of
+# the share operators begin more often, at twice of it one may use up the end of a run.
+_SLICE_OF_LEFT, _LEAST_SECONDS, _LEAST_EVALUATIONS = 0.06, 0.05, 8.0
+# Share of what is spent that a turn counts at least: some end at once. At half of it a
+# turn that ends at once with a gain counts for twice as much, at twice of it for half.
+_LEAST_SHARE_SPENT = 1e-3
 
 
 def proven(search: Search) -> bool:
@@ -193,24 +195,24 @@ class Scheduler:
         gained -= self._others() - foreign
         left = max(before[0] - before[1], CLOSED * before[0], 1e-300)
         spent = (budget.spent - begun) / max(budget.spent, 1e-300)
-        credit.longer = 1.0 if gained > 0 else min(2.0 * credit.longer, _LONGEST)
-        self._last, self._pays = chosen, gained > _MUCH
+        credit.longer = 1.0 if gained > 0 else min(2.0 * credit.longer, _MOST_GROWTH)
+        self._last, self._pays = chosen, gained > _PAYING_GAIN
         closed = max(gained, 0.0) * before[0] / left
-        credit.gained = _MEMORY * credit.gained + closed
-        credit.spent = _MEMORY * credit.spent + max(spent, _LEAST_SPENT)
+        credit.gained = _CREDIT_KEPT * credit.gained + closed
+        credit.spent = _CREDIT_KEPT * credit.spent + max(spent, _LEAST_SHARE_SPENT)
         return True
 
     def _choose(self, able: list[int], rng: np.random.Generator) -> int:
         untried = [k for k in able if not self._credits[k].spent]
         if untried:
             return self._last if self._pays and self._last in able else untried[0]
-        closer = _CLOSER * self._gap()
+        closer = _GAP_RATIO_FOR_PROOF * self._gap()
         for k in able:
             proves, credit = self._operators[k].proves, self._credits[k]
             if proves and not credit.gained and closer < credit.gap:
                 return k
         rates = np.array([self._credits[k].rate for k in able])
-        if rng.random() < _EVEN or not rates.sum() > 0:
+        if rng.random() < _EVEN_SHARE or not rates.sum() > 0:
             rates = np.ones(len(able))
         elsewhere = 1 + self._searching()
         rates[[not self._operators[k].bounds for k in able]] /= elsewhere
@@ -219,9 +221,9 @@ class Scheduler:
     def _length(self, longer: float) -> float:
         budget = self.budget
         least = _LEAST_SECONDS if budget.timed else _LEAST_EVALUATIONS
-        most = _OF_LEFT * budget.left
-        usual = max(least, min(most, _OF_SPENT * budget.spent))
-        return max(usual, min(longer * usual, _OF_LEFT * 3 * budget.left))
+        most = _SLICE_OF_LEFT * budget.left
+        usual = max(least, min(most, _SLICE_OF_SPENT * budget.spent))
+        return max(usual, min(longer * usual, _SLICE_OF_LEFT * 3 * budget.left))
 
     def _gap(self) -> float:
         cost, bound = self._state()

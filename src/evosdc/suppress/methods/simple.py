@@ -8,8 +8,7 @@ from math import prod
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.grid import MOST_PLACES
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.codes import dimensions_of
@@ -29,7 +28,6 @@ def run_attacker(problem: Problem, _: NoOptions, search: Search) -> Pattern:
 ATTACKER = Method(
     name="attacker",
     summary="incremental attacker programs, cells in order of weight",
-    tables="any",
     source="Smith, Clark, Staggemeier and Serpell 2011; Fischetti and Salazar 2001",
     parameters=NoOptions,
     run=run_attacker,
@@ -48,7 +46,6 @@ def run_marginal(problem: Problem, _: NoOptions, search: Search) -> Pattern:
 MARGINAL = Method(
     name="marginal",
     summary="hides the totals above sensitive cells; protects whatever can be",
-    tables="any",
     source="tau-Argus, as compared by Smith et al. 2011",
     parameters=NoOptions,
     contracts=False,

@@ -17,10 +17,9 @@ from evosdc.suppress.engine.base import AnyEngine, State, Walker, WalkOptions
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.engine import NetworkEngine
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.exchange import Exchange
-from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.registry import Method, network_method
 from evosdc.suppress.run.search import Search
 
 
@@ -108,10 +107,9 @@ def build_and_walk(
         return first
     with Exchange(problem, search, Walk, plan):
         here.go_on()
-    assert search.best is not None
     final = state.pattern()
     # The state has hints for the judge; late acceptance may have left the best.
-    return final if final.cost == search.best.cost else search.best
+    return final if final.cost == search.found.cost else search.found
 
 
 def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker], None]:
@@ -130,57 +128,9 @@ def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker],
     return report
 
 
-@dataclass(frozen=True)
-class RuinParameters(MethodOptions):
-    """Options of ruin and recreate.
-
-    Attributes
-    ----------
-    steps
-        Steps in all; a time or evaluation limit may end the run before.
-    most
-        Cells a step publishes at most.
-    memory
-        Steps that late acceptance looks back.
-    blur
-        How far the costs that steer the paths stray: the standard deviation of their
-        logarithms.
-    turn
-        Steps between two blurs.
-    patience
-        Steps without a better pattern after which the walk begins again from one that
-        is largely rebuilt, and at least twenty per secondary; 0 for never.
-    """
-
-    steps: int = 100_000
-    most: int = 3
-    memory: int = 20
-    blur: float = 0.8
-    turn: int = 40
-    patience: int = 400
-
-
-def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pattern:
-    """Build a pattern by shortest paths and walk on from it."""
-    p = parameters
-    options = WalkOptions(p.most, p.blur, p.turn, p.memory, p.patience)
-    plan = Plan(NetworkEngine, options, p.steps, "ruin and recreate")
-    return build_and_walk(problem, plan, search, built="shortest paths")
-
-
-RUIN = Method(
-    name="ls-ruin",
-    summary="local search: ruin, recreate by cheapest paths, late acceptance",
-    tables="two-dimensional",
-    source="after Schrimpf et al. 2000; Burke & Bykov 2017",
-    parameters=RuinParameters,
-    run=run_ruin,
-    takes=networks_only,
-)
-
-
-# Steps under one blur of the costs.
-_TURN = 32
+# Steps under one blur of the costs. At half of it drawing costs takes a larger part of
+# the time, at twice of it walks stay longer near the same cells.
+_STEPS_PER_BLUR = 32
 
 
 @dataclass(frozen=True)
@@ -203,11 +153,51 @@ class RebuildParameters(MethodOptions):
     blur: float = 0.3
 
 
+@dataclass(frozen=True)
+class RuinParameters(RebuildParameters):
+    """Options of ruin and recreate on networks.
+
+    Attributes
+    ----------
+    memory
+        Steps that late acceptance looks back.
+    turn
+        Steps between two blurs.
+    patience
+        Steps without a better pattern after which the walk begins again from one that
+        is largely rebuilt, and at least twenty per secondary; 0 for never.
+    """
+
+    steps: int = 100_000
+    most: int = 3
+    blur: float = 0.8
+    memory: int = 20
+    turn: int = 40
+    patience: int = 400
+
+
+def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pattern:
+    """Build a pattern by shortest paths and walk on from it."""
+    p = parameters
+    options = WalkOptions(p.most, p.blur, p.turn, p.memory, p.patience)
+    plan = Plan(NetworkEngine, options, p.steps, "ruin and recreate")
+    return build_and_walk(problem, plan, search, built="shortest paths")
+
+
+RUIN = network_method(
+    name="ls-ruin",
+    summary="local search: ruin, recreate by cheapest paths, late acceptance",
+    source="after Schrimpf et al. 2000; Burke & Bykov 2017",
+    parameters=RuinParameters,
+    run=run_ruin,
+)
+
+
 def run_rebuild(
     problem: Problem, parameters: RebuildParameters, search: Search
 ) -> Pattern:
     """Build a pattern by the incremental attacker and rebuild it bit by bit."""
-    options = WalkOptions(parameters.most, parameters.blur, _TURN)
+    options = WalkOptions(parameters.most, parameters.blur, _STEPS_PER_BLUR)
     plan = Plan(GeneralEngine, options, parameters.steps, "rebuilt")
     return build_and_walk(problem, plan, search, built="attacker programs")
 

@@ -18,15 +18,16 @@ from evosdc.options import option
 from evosdc.suppress.papers.relaxed_check import RelaxedArrays
 from evosdc.suppress.papers.relaxed_moves import RULES
 from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
 
 # A trail never falls below this share of its start, so that no cell is lost for good.
-_FLOOR = 0.05
-# Places of the order that share a trail: single ones are too many to learn.
-_BANDS = 10
+# At half of it colonies settle sooner, at twice of it they go on trying other cells.
+_LEAST_TRAIL = 0.05
+# Parts of the order whose places share a trail. With half of them less can be learnt of
+# an order, with twice as many each is learnt from half as many ants.
+_ORDER_PARTS = 10
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,7 @@ class DirectColony:
     """Trail on cells."""
 
     def __init__(self, relaxed: RelaxedSearch, parameters: AntsParameters) -> None:
-        self._relaxed = relaxed
-        self._options = parameters
+        self._relaxed, self._options = relaxed, parameters
         self._trail = np.ones(len(relaxed.problem.table))
 
     def walk(self, rng: np.random.Generator) -> tuple[RelaxedArrays, Long]:
@@ -96,9 +96,8 @@ class IndirectColony:
     """Trail on the place of each sensitive cell in the order, and on the rule."""
 
     def __init__(self, relaxed: RelaxedSearch, parameters: AntsParameters) -> None:
-        self._relaxed = relaxed
-        self._options = parameters
-        self._places = np.ones((len(relaxed.by_weight), _BANDS))
+        self._relaxed, self._options = relaxed, parameters
+        self._places = np.ones((len(relaxed.by_weight), _ORDER_PARTS))
         self._rules = np.ones(len(RULES))
 
     def walk(self, rng: np.random.Generator) -> tuple[RelaxedArrays, Long]:
@@ -109,8 +108,8 @@ class IndirectColony:
         count = len(relaxed.by_weight)
         trail = self._places**options.trail_weight
         # Visibility favours the order by weight, which attacker programs go by.
-        usual = np.arange(count) * _BANDS // max(1, count)
-        far = np.abs(np.arange(_BANDS)[None, :] - usual[:, None])
+        usual = np.arange(count) * _ORDER_PARTS // max(1, count)
+        far = np.abs(np.arange(_ORDER_PARTS)[None, :] - usual[:, None])
         chances = np.cumsum(trail / (1.0 + far) ** options.visibility_weight, axis=1)
         drawn = rng.random(count) * chances[:, -1]
         band = (drawn[:, None] >= chances).sum(axis=1)
@@ -127,7 +126,7 @@ class IndirectColony:
 
 
 def _evaporate(trail: Real, share: float) -> None:
-    np.maximum(trail * (1 - share), _FLOOR, out=trail)
+    np.maximum(trail * (1 - share), _LEAST_TRAIL, out=trail)
 
 
 def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pattern:
@@ -165,7 +164,6 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
 METHOD = Method(
     name="ants",
     summary="ant colony with trails on cells, or on the order and the rule",
-    tables="any",
     source="Dorigo et al. 1996; Staggemeier et al., ant colonies of the ONS",
     parameters=AntsParameters,
     run=run_ants,

@@ -13,11 +13,12 @@ import numpy as np
 from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-from evosdc.suppress.papers.rectangles import cheapest_corners, levels_of
+from evosdc.suppress.papers.once_through import cheapest_corners, levels_of
 
 Circuits = dict[int, Long]
-# Hidden cells of a row or column that is not crowded.
-_UNCROWDED = 2
+# Hidden cells of a row or column that is not crowded, as published. With one, cells are
+# looked at that cannot be published; with four, most redundant cells are passed over.
+_UNCROWDED_CELLS = 2
 
 
 class CircuitIndividual:
@@ -177,16 +178,25 @@ def publish_crowded(
     arcs = state.network.arcs
     crowd = met_at(state.network, np.flatnonzero(state.hidden))
     for cell in np.sort(state.secondaries).tolist():
-        if min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]]) <= _UNCROWDED:
+        if min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]]) <= _UNCROWDED_CELLS:
             continue
-        if circuits is None:
-            mender.prune(state, np.array([cell]))
-        elif all_protect(state.network, shortened := _without(circuits, cell)):
-            state.publish([cell])
-            circuits.update(shortened)
-        if not state.hidden[cell]:
+        shortened = None if circuits is None else _without(circuits, cell)
+        if _publish_if_redundant(state, mender, cell, shortened):
+            if circuits is not None and shortened is not None:
+                circuits.update(shortened)
             crowd[arcs.tail[cell]] -= 1
             crowd[arcs.head[cell]] -= 1
+
+
+def _publish_if_redundant(
+    state: PatternState, mender: Mender, cell: int, circuits: Circuits | None
+) -> bool:
+    """Publish a cell that no level needs, or none of some circuits without it."""
+    if circuits is None:
+        mender.prune(state, np.array([cell]))
+    elif all_protect(state.network, circuits):
+        state.publish([cell])
+    return not state.hidden[cell]
 
 
 def _without(circuits: Circuits, cell: int) -> Circuits:
@@ -270,17 +280,11 @@ def publish_redundant(
     """
     state, circuits = individual.state, individual.circuits
     for cell in cells[state.hidden[cells]].tolist():
-        if not by_circuits:
-            mender.prune(state, np.array([cell]))
-            if state.hidden[cell]:
-                continue
         joined = _joined(_without(circuits, cell), most)
-        if by_circuits:
-            if not all_protect(state.network, joined):
-                continue
-            state.publish([cell])
-        individual.update(state, circuits | joined)
-        return True
+        asked = joined if by_circuits else None
+        if _publish_if_redundant(state, mender, cell, asked):
+            individual.update(state, circuits | joined)
+            return True
     return False
 
 

@@ -32,7 +32,7 @@ from evosdc.evolution.stopping import CostBenefit
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-from evosdc.suppress.methods.pbp import bound_and_path
+from evosdc.suppress.methods.shortest_paths import bound_and_path
 from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
     Circuits,
@@ -47,9 +47,8 @@ from evosdc.suppress.papers.circuits import (
     simple_rectangles,
     witness_circuit,
 )
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.problem.problem import Pattern, Problem
+from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 
 PROBABILISTIC = "probabilistic"
@@ -61,8 +60,9 @@ STRATEGIES = {
     "tournament/similar": ("tournament", "most-similar"),
     "elite/elite": ("elite", "elite"),
 }
-# "Several" individuals are drawn for a place, says the source, without a number.
-_DRAWN = 3
+# "Several" individuals are drawn for a place, says the source, without a number. With
+# one or two the newcomer replaces more at random, with six nearly always the same.
+_DRAWN_FOR_A_PLACE = 3
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,7 @@ class _HeurGene(_Breeding[HeurgeneParameters]):
         cost = costs_of(self.population)
         similar = replace == "most-similar"
         if self.parameters.replace_best and replace != "elite":
-            drawn = self.rng.integers(0, len(cost), min(_DRAWN, len(cost)))
+            drawn = self.rng.integers(0, len(cost), min(_DRAWN_FOR_A_PLACE, len(cost)))
             if similar:
                 far = self._distances(child, [self.population[n] for n in drawn])
                 at = int(drawn[np.argmin(far)])
@@ -369,18 +369,15 @@ def run_heurgene(
 ) -> Pattern:
     """Run HeurGene."""
     _HeurGene(problem, parameters, search).run()
-    assert search.best is not None
-    return search.best
+    return search.found
 
 
-HEURGENE = Method(
+HEURGENE = network_method(
     name="heurgene",
     summary="genetic algorithm that swaps circuits of protection between patterns",
-    tables="two-dimensional",
     source="Herrington 2015",
     parameters=HeurgeneParameters,
     run=run_heurgene,
-    takes=networks_only,
 )
 
 
@@ -433,16 +430,13 @@ def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pa
     breeding.mender.prune(best)
     search.count()
     search.offer(best.pattern(), "cleaned up")
-    assert search.best is not None
-    return search.best
+    return search.found
 
 
-GAPN = Method(
+GAPN = network_method(
     name="gapn",
     summary="genetic algorithm that exchanges simple rectangles",
-    tables="two-dimensional",
     source="Ditrich 2010, as described by Herrington 2015",
     parameters=GapnParameters,
     run=run_gapn,
-    takes=networks_only,
 )

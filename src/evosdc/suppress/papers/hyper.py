@@ -22,8 +22,7 @@ from evosdc.suppress.papers.relaxed_moves import (
     move,
 )
 from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
 
@@ -250,7 +249,6 @@ def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> 
 METHOD = Method(
     name="hyper",
     summary="hyper-heuristic: learns which low-level moves to make",
-    tables="any",
     source="Cowling et al. 2000; Staggemeier et al., hyper-heuristics of the ONS",
     parameters=HyperParameters,
     run=run_hyper,

@@ -27,7 +27,8 @@ from evosdc.suppress.structure.order_groups import (
 # and rate is that of Serpell and Smith (2010).
 
 Operator = Callable[[Order, int, int], Order]
-# A new rate lies between 1 / length and this.
+# A new mutation rate lies between 1 / length and this. At half of it orders change more
+# gently and a search leaves a bad one later; 1 makes an order at random of some.
 _HIGHEST_RATE = 0.5
 
 
@@ -128,12 +129,15 @@ def _any_rate(length: int, rng: np.random.Generator) -> float:
 # Options of the methods that evolve orders, with the published defaults.
 
 CLEAN = ("never", "best", "every")
-# Above so many cells groups beat single cells (Smith et al. 2011).
-_LARGE = 30_000
-# Steps of ruin and recreate per place of an order: about as long as the order takes.
-_RUIN = 0.5
-# Groups where `groups` leaves the choice to the table.
-_GROUPS = {"all": 40, "exposed": 40} | dict.fromkeys(UNPICKED, 20)
+# Above so many cells groups beat single cells (Smith et al. 2011). At half of it tables
+# lose the finer order that they have time for, at twice of it few orders are evaluated.
+_MOST_CELLS_ONE_BY_ONE = 30_000
+# Steps of ruin and recreate per place of an order: together they take as long as the
+# order. At half of it the pattern gains less, at twice of it fewer orders are tried.
+_RUIN_STEPS_PER_PLACE = 0.5
+# Groups where `groups` leaves the choice to the table (Smith et al. 2011). Half as many
+# leave less to order, twice as many take longer per order.
+_DEFAULT_GROUPS = {"all": 40, "exposed": 40} | dict.fromkeys(UNPICKED, 20)
 
 
 @dataclass(frozen=True)
@@ -172,13 +176,13 @@ class WeightParameters(MethodOptions):
 
     def evaluator(self, engine: AnyEngine, search: Search) -> Evaluator:
         """Return what evaluates orders; decide what is left to the table."""
-        large = len(engine.problem.table) > _LARGE
+        large = len(engine.problem.table) > _MOST_CELLS_ONE_BY_ONE
         cells, groups, together = self.cells, self.groups, self.together
         if cells == "auto":
             unpicked = "unpicked" if engine.is_network else "by-bounds"
             cells = unpicked if large else "exposed"
         if groups < 0:
-            groups = _GROUPS[cells] if large else 0
+            groups = _DEFAULT_GROUPS[cells] if large else 0
         if together is None:
             together = not large or engine.is_network
         grouping = Grouping(cells, groups, self.grouping, together)
@@ -240,8 +244,8 @@ class OrderParameters(WeightParameters):
         """Decide the steps of ruin and recreate where they are left to the table."""
         if self.ruin >= 0:
             return self.ruin
-        small = len(engine.problem.table) <= _LARGE
-        return _RUIN if engine.is_network and small else 0.0
+        small = len(engine.problem.table) <= _MOST_CELLS_ONE_BY_ONE
+        return _RUIN_STEPS_PER_PLACE if engine.is_network and small else 0.0
 
 
 def preset(by: str, size: int = 10) -> type[OrderParameters]:
@@ -259,8 +263,9 @@ def preset(by: str, size: int = 10) -> type[OrderParameters]:
     return Preset
 
 
-# Orders remembered; each holds the cells it hides.
-_MEMORY = 20_000
+# Orders remembered, with the cells that each hides. With half of them long runs price
+# some orders again, with twice as many they take twice the memory.
+_MOST_REMEMBERED_ORDERS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +405,7 @@ class Evolution:
         ]
 
     def _remember(self, key: bytes, priced: PricedOrder) -> None:
-        if len(self._known) >= _MEMORY:
+        if len(self._known) >= _MOST_REMEMBERED_ORDERS:
             self._known.pop(next(iter(self._known)))
         self._known[key] = priced
         self._evaluated += 1

@@ -16,8 +16,7 @@ from evosdc.suppress.papers.order_search import (
     WeightParameters,
     preset,
 )
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.exchange import Exchange
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
@@ -28,8 +27,9 @@ from evosdc.suppress.run.search import Search
 # unit. What lies beyond is reached by changing the pattern itself: for every order
 # evaluated, the best pattern walks a few steps on (`suppress.methods.walking`).
 
-# The closing walk ends after so many steps without a better pattern.
-_CLOSING = 15_000
+# The closing walk ends after so many steps without a better pattern. At half of it some
+# tables end above what they reach, at twice of it runs without a limit take longer.
+_CLOSING_STEPS_WITHOUT_GAIN = 15_000
 
 
 class Refiner:
@@ -60,7 +60,7 @@ class Refiner:
         them are soon made.
         """
         held = 0
-        while held < _CLOSING and (made := self._turn()) is not None:
+        while held < _CLOSING_STEPS_WITHOUT_GAIN and (made := self._turn()) is not None:
             held = 0 if made[1] else held + made[0]
 
     def _turn(self) -> tuple[int, bool] | None:
@@ -147,20 +147,18 @@ def _answer(evaluator: Evaluator, search: Search) -> Pattern:
     if search.best is None:
         search.count()
         search.offer(evaluator.rescue(), "covered quickly")
-    assert search.best is not None
-    return search.best
+    return search.found
 
 
 def _method(
     name: str, summary: str, parameters: type[OrderParameters] = OrderParameters
 ) -> Method:
-    return Method(name, summary, "any", _SOURCE, parameters, run_orders)
+    return Method(name, summary, _SOURCE, parameters, run_orders)
 
 
 BY_WEIGHT = Method(
     name="order-by-weight",
     summary="incremental attacker, falling weight, no clean-up, as published",
-    tables="any",
     source="Fischetti & Salazar 2001; " + _SOURCE,
     parameters=WeightParameters,
     run=run_by_weight,

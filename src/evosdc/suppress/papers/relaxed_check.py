@@ -29,7 +29,7 @@ from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.equations import Equations
 from evosdc.suppress.structure.unpick import movable
 
-# An equation short by less than this share is balanced: sums of rounded numbers.
+# An equation short by less than this share is balanced: a tolerance for rounded sums.
 TOLERANCE = 1e-9
 # Places in the tally: cells in the log, equations waiting, cells in the list.
 LOGGED, WAITING, SECONDARIES = 0, 1, 2

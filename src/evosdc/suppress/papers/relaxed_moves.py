@@ -145,18 +145,24 @@ def _score(
     row: int,
     cell: int,
     k: int,
-    gain: float,
-    amount: float,
-    room: float,
+    size: float,
+    short: float,
 ) -> float:
+    """What a cell is worth by a rule, the less the better; infinite without room."""
+    room, has = frame.room[cell, k], 0.0
+    if live.hidden[cell]:
+        has = live.claim[cell, k]
+    if room - has <= TOLERANCE * room:
+        return np.inf
+    gain = min(size * (room - has), short)
     cost = 0.0 if live.hidden[cell] else frame.cost[cell]
     if rule == CHEAPEST:
         return cost
     if rule == PER_UNIT:
         return cost / gain
     if rule == LARGEST:
-        return 0.0 if live.hidden[cell] else 1.0 / room
-    return cost + opened(frame, live, row, cell, k, amount)
+        return 0.0 if live.hidden[cell] else 1.0 / (size * room)
+    return cost + opened(frame, live, row, cell, k, has + gain / size)
 
 
 @kernel(inner=True)
@@ -204,22 +210,7 @@ def _pick(
             continue
         k = d if frame.row_factor[p] > 0 else 1 - d
         size = abs(frame.row_factor[p])
-        has = live.claim[cell, k] if known else 0.0
-        left = frame.room[cell, k] - has
-        if left <= TOLERANCE * frame.room[cell, k]:
-            continue
-        gain = min(size * left, short)
-        score = _score(
-            frame,
-            live,
-            choice.rule,
-            row,
-            cell,
-            k,
-            gain,
-            has + gain / size,
-            size * frame.room[cell, k],
-        )
+        score = _score(frame, live, choice.rule, row, cell, k, size, short)
         if score == np.inf:
             continue
         at = count
@@ -370,8 +361,8 @@ def rows_of(frame: Frame, cells: Long) -> Long:
 # A move publishes secondaries and balances the equations that come short by it, with
 # cells that are hidden already or with others. It stands where the cost allows it.
 
-# Rounding in sums of costs.
-_LESS = 1 - 1e-12
+# A total below this share of another is less: a tolerance for rounded sums of costs.
+_STRICTLY_LESS = 1 - 1e-12
 # What a move publishes: cells at random, expensive ones, some of an equation, one cell.
 ANYWHERE, EXPENSIVE, TOGETHER, ONE = range(4)
 
@@ -451,7 +442,7 @@ def descend(
         if live.place[cell] < 0:
             continue
         for turn in range(2 if swaps else 1):
-            most = np.inf if turn == 0 else live.total[0] * _LESS
+            most = np.inf if turn == 0 else live.total[0] * _STRICTLY_LESS
             if move(frame, live, choice, ONE, cell, 1, turn == 1, most):
                 moved += 1
                 break

@@ -1,4 +1,15 @@
-"""What the methods on the relaxed check share: build, descend, make safe."""
+"""Methods on the relaxed check: greedy heuristics, descent from their patterns, GRASP.
+
+`RelaxedSearch` is what these, ant colonies and hyper-heuristics share: build, descend,
+make safe.
+
+Each equation of a sensitive cell is given room, and so outwards. Staggemeier et al.
+describe the greedy heuristics as choosing the cheapest cells in the equations of a
+sensitive cell that leave enough slack; each cell chosen needs slack in its other
+equations in turn. The four differ only in what makes a cell the best to take. Slack in
+every equation is necessary but not sufficient, so what the attacker can still undo is
+repaired by the strict check.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +37,15 @@ from evosdc.suppress.papers.relaxed_moves import (
     make_choice,
     rows_of,
 )
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
+from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.equations import single_totals
 from evosdc.suppress.structure.order_groups import by_weight
 
-# Cells a descent looks at between two looks at the clock.
-_PIECE = 200
+# Cells a descent looks at between two looks at the clock. At half of it the call itself
+# is felt, at twice of it a limit of time is passed by more on large tables.
+_CELLS_PER_CLOCK_CHECK = 200
 
 
 @dataclass(frozen=True)
@@ -97,10 +109,10 @@ class RelaxedSearch:
             cells = np.sort(live.extra[: live.tally[SECONDARIES]])
             cells = cells[np.argsort(-cost[cells], kind="stable")]
             moved = 0
-            for first in range(0, len(cells), _PIECE):
+            for first in range(0, len(cells), _CELLS_PER_CLOCK_CHECK):
                 if self.search.stopped():
                     return
-                part = cells[first : first + _PIECE]
+                part = cells[first : first + _CELLS_PER_CLOCK_CHECK]
                 moved += descend(self.frame, live, choice, part, swaps)
             if not moved:
                 return
@@ -118,8 +130,7 @@ class RelaxedSearch:
     def answer(self) -> Pattern:
         """Close the run and return its best pattern."""
         self.repair.close()
-        assert self.search.best is not None
-        return self.search.best
+        return self.search.found
 
 
 def equation_depth(matrix: Any) -> Long:
@@ -142,3 +153,186 @@ def equation_depth(matrix: Any) -> Long:
             break
         depth = deeper
     return np.where(head >= 0, depth[head], 0)
+
+
+# What each rule goes by.
+VARIANTS = {
+    "greedy": ("cheapest", "the cheapest cell"),
+    "greedy-unit": ("per-unit", "the cell that is cheapest for the room it lends"),
+    "greedy-few": ("largest", "the cell with most room, so that few are hidden"),
+    "greedy-ahead": ("ahead", "the cell that is cheapest with what it opens"),
+}
+
+
+@dataclass(frozen=True)
+class GreedyParameters(RelaxedOptions):
+    """Options of the greedy heuristics.
+
+    Attributes
+    ----------
+    order
+        Order of the sensitive cells: weight (falling, as the attacker programs take
+        them) or given (row by row).
+    """
+
+    order: str = option("weight", known=("weight", "given"))
+
+
+def _method(name: str) -> Method:
+    rule, words = VARIANTS[name]
+
+    def run(problem: Problem, parameters: GreedyParameters, search: Search) -> Pattern:
+        """Give each equation room by the rule, then repair by the strict check."""
+        relaxed = RelaxedSearch(problem, search, parameters.check)
+        by_weight = parameters.order == "weight"
+        cells = None if by_weight else np.flatnonzero(problem.primary)
+        live = relaxed.build(relaxed.choice(rule), cells)
+        relaxed.repair(live.hidden, "greedy")
+        return relaxed.answer()
+
+    return Method(
+        name=name,
+        summary=f"takes {words}, outwards from sensitive cells",
+        source="Staggemeier et al., greedy heuristics of the ONS",
+        parameters=GreedyParameters,
+        run=run,
+    )
+
+
+GREEDY, GREEDY_UNIT, GREEDY_FEW, GREEDY_AHEAD = map(_method, VARIANTS)
+
+
+# Descent: local search by first improvement under the relaxed check.
+#
+# Staggemeier et al. name a descent method without its moves. Here a move publishes a
+# secondary, or publishes it for other cells of its equations that are cheaper together;
+# the first one that helps is made, and the most expensive secondaries are tried first.
+# The strict check has the last word: before the descent, so that there is an answer
+# early, and after.
+
+
+@dataclass(frozen=True)
+class DescentParameters(RelaxedOptions):
+    """Options of descent.
+
+    Attributes
+    ----------
+    rule
+        What a swap takes: cheapest, per-unit, largest or ahead.
+    passes
+        Passes over the secondaries at most.
+    swaps
+        Whether cells are swapped, or only published.
+    """
+
+    rule: str = option("ahead", known=RULES)
+    passes: int = option(20, least=1)
+    swaps: bool = True
+
+
+def run_descent(
+    problem: Problem, parameters: DescentParameters, search: Search
+) -> Pattern:
+    """Descend from a greedy pattern, then from the safe pattern it led to."""
+    relaxed = RelaxedSearch(problem, search, parameters.check)
+    choice = relaxed.choice(parameters.rule)
+    live = relaxed.build(choice)
+    first = relaxed.repair(live.hidden, "greedy")
+    for start, event in ((live.hidden.copy(), "greedy"), (first.hidden, "safe")):
+        if search.stopped():
+            break
+        relaxed.restart(live, start, choice)
+        relaxed.descend(live, choice, swaps=parameters.swaps, passes=parameters.passes)
+        if relaxed.repair.affordable():
+            relaxed.repair(live.hidden, f"descent from the {event} pattern")
+    return relaxed.answer()
+
+
+DESCENT = Method(
+    name="descent",
+    summary="local search that publishes or swaps secondaries, first improvement",
+    source="Staggemeier et al., descent method of the ONS",
+    parameters=DescentParameters,
+    run=run_descent,
+)
+
+
+# GRASP: greedy randomised construction, then descent, over and over.
+#
+# Feo & Resende (1995); used for cell suppression by Thompson at the ONS (Staggemeier et
+# al.). A construction draws each cell from a short list of the best candidates. Cells
+# must leave the protection levels ensured, not only be cheap: a cell is a candidate by
+# the room it lends, and enough are taken for the level. The hierarchical version walks
+# the table from the top down, all equations of a level before those of the next.
+
+
+@dataclass(frozen=True)
+class GraspParameters(RelaxedOptions):
+    """Options of GRASP; the document gives no figures.
+
+    Attributes
+    ----------
+    cycles
+        Constructions. More were found unlikely to help much.
+    repairs
+        How many of their patterns go on to the strict check, cheapest first.
+    candidates
+        Length of the candidate list.
+    rule
+        What makes a cell a good candidate: cheapest, per-unit, largest or ahead.
+    hierarchical
+        Walk from the top down: yes, no, or auto (where equations have depth and the
+        table is no network).
+    descent
+        Descend after each construction.
+    """
+
+    cycles: int = option(20, least=1)
+    repairs: int = option(10, least=1)
+    candidates: int = option(3, least=1)
+    rule: str = option("ahead", known=RULES)
+    hierarchical: str = option("auto", known=("auto", "yes", "no"))
+    descent: bool = True
+
+
+def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> Pattern:
+    """Run GRASP; the first cycle is the greedy construction itself."""
+    relaxed = RelaxedSearch(problem, search, parameters.check)
+    by_level = parameters.hierarchical == "yes" or (
+        parameters.hierarchical == "auto"
+        and not relaxed.repair.engine.is_network
+        and bool(np.any(relaxed.depth > 0))
+    )
+    greedy = relaxed.choice(parameters.rule)
+    live = relaxed.build(greedy, by_level=by_level)
+    relaxed.repair(live.hidden, "greedy")
+    made: list[tuple[float, int, Flags]] = []
+    for cycle in range(parameters.cycles):
+        # Time for one strict repair is kept.
+        if relaxed.done or not relaxed.repair.affordable():
+            break
+        rng = search.rng(1, cycle)
+        if cycle:
+            choice = relaxed.choice(parameters.rule, parameters.candidates, rng=rng)
+            cells = rng.permutation(relaxed.by_weight)
+            live = relaxed.build(choice, cells, by_level=by_level)
+        if parameters.descent:
+            relaxed.descend(live, greedy)
+        search.count()
+        search.generations += 1
+        made.append((float(live.total[0]), cycle, live.hidden.copy()))
+    # The number of the cycle decides between patterns of one cost.
+    for _, cycle, hidden in sorted(made, key=lambda m: m[:2])[: parameters.repairs]:
+        if not relaxed.repair.affordable():
+            break
+        relaxed.repair(hidden, f"cycle {cycle + 1}")
+    return relaxed.answer()
+
+
+GRASP = Method(
+    name="grasp",
+    summary="greedy randomised constructions, each followed by a descent",
+    source="Feo & Resende 1995; Staggemeier et al., GRASP of the ONS",
+    parameters=GraspParameters,
+    run=run_grasp,
+)

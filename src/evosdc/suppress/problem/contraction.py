@@ -29,15 +29,14 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Levels, Problem
+from evosdc.suppress.problem.problem import Levels, Pattern, Problem
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY, SAFE
 
 
 @dataclass(frozen=True, eq=False)
 class Contraction:
-    """A problem and the smaller one it comes to.
+    """A problem and the smaller one it is contracted to.
 
     Attributes
     ----------
@@ -190,46 +189,29 @@ def _cleaned(matrix: Any) -> Any:
 
 
 def _unite(matrix: Any, rows: Long, stuck: Flags) -> tuple[Long, Real]:
-    """Root of each class after joining the two of each row, and the side it is on.
+    """First of each class after joining the two of each row, and the side it is on.
 
-    Two that would have to move with and against each other are marked as stuck.
+    Those that would have to move with and against each other are marked as stuck.
     """
-    parent = list(range(matrix.shape[1]))
-    sign = [1.0] * len(parent)
-
-    def root(node: int) -> tuple[int, float]:
-        side, at = 1.0, node
-        while parent[at] != at:
-            side *= sign[at]
-            at = parent[at]
-        # Halve the way for the next one.
-        if at != node:
-            parent[node], sign[node] = at, side
-        return at, side
-
-    starts = matrix.indptr[rows]
-    for a, b, x, y in zip(
-        matrix.indices[starts].tolist(),
-        matrix.indices[starts + 1].tolist(),
-        matrix.data[starts].tolist(),
-        matrix.data[starts + 1].tolist(),
-        strict=True,
-    ):
-        if abs(x) != abs(y):
-            continue
-        way = -1.0 if x == y else 1.0
-        (one, s), (two, t) = root(a), root(b)
-        if one == two:
-            if s != way * t:
-                stuck[one] = True
-            continue
-        low, high = min(one, two), max(one, two)
-        parent[high], sign[high] = low, s * way * t
-    found = [root(node) for node in range(len(parent))]
-    return (
-        np.array([at for at, _ in found], dtype=np.int64),
-        np.array([side for _, side in found], dtype=np.float64),
+    n, starts = matrix.shape[1], matrix.indptr[rows]
+    x, y = matrix.data[starts], matrix.data[starts + 1]
+    alike = np.abs(x) == np.abs(y)
+    one, two = matrix.indices[starts][alike], matrix.indices[starts + 1][alike]
+    # Each has two nodes: n + i stands for moving against what node i stands for.
+    turned = (x == y)[alike] * n
+    ends = (
+        np.concatenate([one, one + n]),
+        np.concatenate([two + turned, two + n - turned]),
     )
+    ties = sparse.coo_array((np.ones(2 * len(one)), ends), shape=(2 * n, 2 * n))
+    _, part = connected_components(ties, directed=False)
+    along, against = part[:n], part[n:]
+    stuck |= along == against
+    _, first, of = np.unique(
+        np.minimum(along, against), return_index=True, return_inverse=True
+    )
+    parent = first[of].astype(np.int64)
+    return parent, np.where(along == along[parent], 1.0, -1.0)
 
 
 def _levels(problem: Problem, group: Long, side: Real) -> Levels:

@@ -1,4 +1,6 @@
-"""What every method gets: costs, room to move, levels to reach, cells it may hide.
+"""What every method gets, and the pattern it returns.
+
+It gets costs, room to move, levels to reach and the cells it may hide.
 
 An attacker sees deviations from the true table: ``d`` with ``M d = 0``, ``d = 0`` on
 published cells and ``-down <= d <= up`` on hidden ones. A level asks for a ``d`` that
@@ -17,15 +19,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import LevelError, TableError
-from evosdc.suppress.problem.pattern import Pattern
 from evosdc.table import Network, Table
 from evosdc.table.attackers import Attackers, OwnShares, RespondentSums
 from evosdc.table.knowledge import in_whole_numbers
 from evosdc.table.status import FIXED, PRIMARY
 
+# A level beyond a bound by no more than this factor is at the bound: a numerical
+# tolerance.
 _AT_BOUND = 1 + 1e-9
 # Kind of the rows of `Problem.knowledge` that stand for sums.
 SUM = "sum"
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Hidden cells (primaries included) and the cost of the secondaries among them.
+
+    Attributes
+    ----------
+    hidden
+        One entry per cell.
+    cost
+        What the secondaries cost.
+    hints
+        Deviations that the search relied on, as cells and steps, where it kept them:
+        not evidence, but the judge may look there first.
+    """
+
+    hidden: NDArray[np.bool_]
+    cost: float
+    hints: tuple[tuple[NDArray[np.int64], NDArray[np.float64]], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,26 +260,6 @@ def room_of(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return up, np.maximum(table.value - table.lower, 0.0)
 
 
-def least_levels(
-    table: Table, cells: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return upper and lower levels, the least one for cells that have none.
-
-    Their value must not be given away: they must be able to move, the way that their
-    bounds leave more room.
-    """
-    up, down = room_of(table)
-    bare = cells & (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
-    upwards = up >= down
-    # A power of ten: levels of many digits make exact arithmetic slow.
-    least = 10.0 ** np.ceil(np.log10(strict_margin(table)))
-    least = np.minimum(least, np.where(upwards, up, down))
-    return (
-        np.where(bare & upwards, least, table.upl),
-        np.where(bare & ~upwards, least, table.lpl),
-    )
-
-
 def strict_margin(table: Table) -> NDArray[np.float64]:
     """How much more than its level a cell must reach in the strict reading."""
     if table.is_integer or table.origin.whole:
@@ -289,21 +292,24 @@ def _least_asked(
 ) -> tuple[NDArray[np.float64], ...]:
     """Return upper, lower and sliding levels, with what `bare` cells are asked.
 
-    The judge only asks that their value is not given away. Whatever is asked here must
-    be had by every pattern that he calls safe, or bounds would be above some of them.
+    The judge only asks that their value is not given away: they must be able to move,
+    the way that their bounds leave more room. Whatever is asked here must
+    be had by every pattern that it calls safe, or bounds would be above some of them.
     """
     if not bare.any():
         return table.upl, table.lpl, table.spl
-    upl, lpl = least_levels(table, bare)
     up, down = room_of(table)
     moves = (table.status != FIXED) & ((up > 0) | (down > 0))
     rooms = np.concatenate([up[moves & (up > 0)], down[moves & (down > 0)]])
     # In a network a cell that moves at all can move as far as the least room on its
     # way; elsewhere several may have to share that room.
     share = 1.0 if table.network is not None else 0.1
-    least = 10.0 ** np.floor(np.log10(share * min(rooms, default=1.0)))
-    upl = np.where(bare, np.minimum(upl, least), upl)
-    lpl = np.where(bare, np.minimum(lpl, least), lpl)
+    most = 10.0 ** np.floor(np.log10(share * min(rooms, default=1.0)))
+    # A power of ten: levels of many digits make exact arithmetic slow.
+    least = np.minimum(10.0 ** np.ceil(np.log10(strict_margin(table))), most)
+    least = np.minimum(least, np.maximum(up, down))
+    upl = np.where(bare & (up >= down), least, table.upl)
+    lpl = np.where(bare & (up < down), least, table.lpl)
     if np.all((up > 0) == (down > 0), where=moves):
         return upl, lpl, table.spl
     # Cells at a bound move one way only, and so may what they protect: either way will

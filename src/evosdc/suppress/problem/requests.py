@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, RequestError
-from evosdc.suppress.problem.problem import least_levels
+from evosdc.suppress.problem.problem import room_of
 from evosdc.table import Table
 from evosdc.table.index import select
 from evosdc.table.status import FIXED, PRIMARY
@@ -79,7 +79,7 @@ class CellRequests:
         )
         status = np.where(hide, PRIMARY, np.where(publish, FIXED, table.status))
         # Cells without levels must only not be worked out: the problem sees to that.
-        with_least_levels(table, hide)  # refuses those that everyone knows
+        refuse_known(table, hide)
         return table.replace(status=status)
 
     def factors(self, table: Table) -> NDArray[np.float64]:
@@ -103,16 +103,16 @@ class CellRequests:
         }
 
 
-def with_least_levels(table: Table, cells: NDArray[np.bool_]) -> Table:
-    """Give cells without levels the least one: their value must not be given away."""
-    upl, lpl = least_levels(table, cells)
+def refuse_known(table: Table, cells: NDArray[np.bool_]) -> None:
+    """Refuse cells without levels whose value is known by their bounds."""
+    up, down = room_of(table)
+    bare = (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
     _refuse(
         table,
-        cells & (upl == 0) & (lpl == 0) & (table.spl == 0),
+        cells & bare & (up == 0) & (down == 0),
         "known to everyone by its bounds and must be hidden",
         "cells whose bounds leave room",
     )
-    return table.replace(upl=upl, lpl=lpl)
 
 
 def _any_of(table: Table, labels: Sequence[Label]) -> NDArray[np.bool_]:
@@ -136,7 +136,7 @@ def _refuse(table: Table, bad: NDArray[np.bool_], what: str, expected: str) -> N
     raise RequestError(
         f"{number} {what}: {shown}{more}",
         expected=expected,
-        hint="make the label narrower; a preference (--prefer) keeps cells where it "
+        hint="make the label narrower; a factor (--cost-factor) keeps cells where it "
         "can and contradicts nothing",
     )
 
@@ -166,7 +166,7 @@ def costs(table: Table, name: str = "weight") -> NDArray[np.float64]:
         if table.frequency is None:
             raise InputError(
                 "the table has no frequencies to take as costs",
-                expected="a column or record of contributors a cell",
+                expected="a column or record of contributors per cell",
                 hint="choose another --cost: " + _COSTS,
             )
         return np.maximum(table.frequency.astype(np.float64), 1.0)

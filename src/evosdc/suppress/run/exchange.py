@@ -19,24 +19,34 @@ from typing import Any, Protocol
 
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.parallel import Closing, Task, open_pool
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 
-# Seconds of the first assignment, how much longer each one is, and the longest: short
-# ones first, so that what is found travels soon.
-_FIRST, _LONGER, _LONGEST = 2.0, 1.5, 10.0
+# Seconds of the first assignment, by how much each one is longer than the one before,
+# and seconds of the longest: short ones first, so that what is found travels soon. At
+# half of them more time goes into travel, at twice of them searches know less of one
+# another.
+_FIRST_SECONDS, _GROWTH, _LONGEST_SECONDS = 2.0, 1.5, 10.0
 # Before this many seconds, and with less left, no worker is called: they need two to
-# start.
-SHORT = 3.0
-# Seconds before the end at which all end their work, and how long they are waited for.
-_HOMEWARD, _LATE, _NAP = 1.0, 2.0, 0.02
-# Seconds between two looks at what others have found.
-_LOOK = 0.2
-# An assignment is long enough for so many first patterns.
-_ROOM = 2.0
-# Searches at most: patterns of all come to this process.
-_MOST = 64
+# start. At half of it they start in vain, at twice of it short runs use one process.
+SECONDS_BEFORE_WORKERS = 3.0
+# Seconds before the end at which all end their work. At half of it what a slow worker
+# has found comes too late, at twice of it that much searching is lost.
+_LAST_SECONDS = 1.0
+# Seconds that they are waited for after the end. At half of it a busy machine loses
+# answers, at twice of it the limit is passed by as much.
+_MOST_SECONDS_LATE = 2.0
+# Seconds between two looks meanwhile: half or twice is not noticed.
+_SECONDS_BETWEEN_LOOKS = 0.02
+# Seconds between two looks at what others have found. At half of it looking is felt
+# where steps are short, at twice of it patterns travel later.
+_SECONDS_BETWEEN_EXCHANGES = 0.2
+# An assignment is long enough for so many first patterns. With one, a worker that is
+# slower than this one returns nothing; with four it reports later.
+_FIRST_PATTERNS_PER_ASSIGNMENT = 2.0
+# Searches at most: patterns of all come to this process, which is busy with them at
+# twice of it; with half of them it could take in more.
+_MOST_SEARCHES = 64
 
 
 class Ongoing(Protocol):
@@ -109,8 +119,7 @@ def go_on(problem: Problem, given: Assignment) -> Findings:
     search.offer(known)
     before = search.evaluations
     ongoing.go_on()
-    assert search.best is not None
-    better = (search.best,) if search.best.cost < known.cost else ()
+    better = (search.found,) if search.found.cost < known.cost else ()
     return Findings(better, search.evaluations - before)
 
 
@@ -144,9 +153,9 @@ class Exchange(Closing):
         self.search = search
         self._begin, self._parameters = begin, parameters
         self.timed = isfinite(search.seconds_left())
-        usual = search.workers.beside(_MOST).count if self.timed else 0
+        usual = search.workers.others(_MOST_SEARCHES).count if self.timed else 0
         self.count = usual if count is None or (self.timed and not usual) else count
-        self._pool = open_pool(search.workers.beside(self.count), problem)
+        self._pool = open_pool(search.workers.others(self.count), problem)
         self._tasks: dict[int, Task[Findings]] = {}
         self._given = [0] * self.count
         self._first: float | None = None  # seconds that the first pattern took
@@ -154,14 +163,13 @@ class Exchange(Closing):
         self.gained = 0.0
         # Methods with threads ask whether to stop from those as well.
         self._thread = threading.get_ident()
-        self._again = SHORT
+        self._again = SECONDS_BEFORE_WORKERS
         if self.count and self.timed:
             search.callbacks.append(self._exchange)
 
     def describe(self, _: int) -> dict[str, Any]:
         """Return what is particular to the next assignment of a search."""
-        assert self.search.best is not None
-        return {"patterns": (self.search.best,)}
+        return {"patterns": (self.search.found,)}
 
     def take(self, _: int, found: tuple[Pattern, ...]) -> None:
         """Take in what the search of that number has found."""
@@ -177,9 +185,9 @@ class Exchange(Closing):
             self._first = search.seconds
         if search.seconds < self._again:
             return
-        self._again = search.seconds + _LOOK
+        self._again = search.seconds + _SECONDS_BETWEEN_EXCHANGES
         self.gather()
-        if search.seconds_left() >= SHORT:
+        if search.seconds_left() >= SECONDS_BEFORE_WORKERS:
             self.hand_out()
 
     def hand_out(self, evaluations: int = 0) -> None:
@@ -205,8 +213,11 @@ class Exchange(Closing):
     def _seconds(self, turn: int) -> float | None:
         if not self.timed:
             return None
-        length = max(min(_LONGEST, _FIRST * _LONGER**turn), _ROOM * (self._first or 0))
-        return min(length, self.search.seconds_left() - _HOMEWARD)
+        length = max(
+            min(_LONGEST_SECONDS, _FIRST_SECONDS * _GROWTH**turn),
+            _FIRST_PATTERNS_PER_ASSIGNMENT * (self._first or 0),
+        )
+        return min(length, self.search.seconds_left() - _LAST_SECONDS)
 
     def gather(self) -> None:
         """Take in what was found; wait for it where no clock runs."""
@@ -227,9 +238,9 @@ class Exchange(Closing):
         search = self.search
         if self._exchange in search.callbacks:
             search.callbacks.remove(self._exchange)
-        end = time.monotonic() + _LATE
+        end = time.monotonic() + _MOST_SECONDS_LATE
         late = self.timed and search.reason == "time limit"
         while late and self._tasks and time.monotonic() < end:
             self.gather()
-            time.sleep(_NAP)
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
         self._pool.close()

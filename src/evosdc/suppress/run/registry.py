@@ -8,38 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from evosdc.errors import MethodError
 from evosdc.options import MethodOptions, configure
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 
 # Where each method is, in the order `evosdc methods` lists them. Strings, so that one
 # method is looked up without importing the others.
 METHODS: dict[str, str] = {
     "hypercube": "evosdc.suppress.methods.simple:HYPERCUBE",
-    "greedy": "evosdc.suppress.papers.greedy:GREEDY",
-    "greedy-unit": "evosdc.suppress.papers.greedy:GREEDY_UNIT",
-    "greedy-few": "evosdc.suppress.papers.greedy:GREEDY_FEW",
-    "greedy-ahead": "evosdc.suppress.papers.greedy:GREEDY_AHEAD",
+    "greedy": "evosdc.suppress.papers.relaxed_search:GREEDY",
+    "greedy-unit": "evosdc.suppress.papers.relaxed_search:GREEDY_UNIT",
+    "greedy-few": "evosdc.suppress.papers.relaxed_search:GREEDY_FEW",
+    "greedy-ahead": "evosdc.suppress.papers.relaxed_search:GREEDY_AHEAD",
     "marginal": "evosdc.suppress.methods.simple:MARGINAL",
     "attacker": "evosdc.suppress.methods.simple:ATTACKER",
-    "sp": "evosdc.suppress.methods.sp:METHOD",
-    "hypercube-2d": "evosdc.suppress.papers.rectangles:METHOD",
-    "castro": "evosdc.suppress.papers.flows:CASTRO",
-    "kelly": "evosdc.suppress.papers.flows:KELLY",
-    "pbp": "evosdc.suppress.methods.pbp:METHOD",
+    "sp": "evosdc.suppress.methods.shortest_paths:SP",
+    "hypercube-2d": "evosdc.suppress.papers.once_through:HYPERCUBE",
+    "castro": "evosdc.suppress.papers.once_through:CASTRO",
+    "kelly": "evosdc.suppress.papers.once_through:KELLY",
+    "pbp": "evosdc.suppress.methods.shortest_paths:PBP",
     "hitas": "evosdc.suppress.methods.hitas:METHOD",
     "gensup": "evosdc.suppress.methods.gensup:METHOD",
     "heurgene": "evosdc.suppress.papers.heurgene:HEURGENE",
     "gapn": "evosdc.suppress.papers.heurgene:GAPN",
     "ls-ruin": "evosdc.suppress.methods.walking:RUIN",
     "ls-rebuild": "evosdc.suppress.methods.walking:REBUILD",
-    "descent": "evosdc.suppress.papers.greedy:DESCENT",
-    "grasp": "evosdc.suppress.papers.greedy:GRASP",
+    "descent": "evosdc.suppress.papers.relaxed_search:DESCENT",
+    "grasp": "evosdc.suppress.papers.relaxed_search:GRASP",
     "ants": "evosdc.suppress.papers.ants:METHOD",
     "hyper": "evosdc.suppress.papers.hyper:METHOD",
     "optimal": "evosdc.suppress.methods.optimal:METHOD",
@@ -109,10 +109,10 @@ class Method:
 
     name: str
     summary: str
-    tables: str
     source: str
     parameters: type
     run: Run
+    tables: str = "any"
     takes: Takes = any_table
     contracts: bool = True
     contracts_bounds: bool = False
@@ -135,6 +135,10 @@ class Method:
             error=MethodError,
             hint=_LISTED,
         )
+
+
+# A method that takes two-dimensional tables only.
+network_method = partial(Method, tables="two-dimensional", takes=networks_only)
 
 
 def load_methods() -> dict[str, Method]:

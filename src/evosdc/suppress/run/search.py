@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from evosdc.evolution.stopping import (
     seconds_left,
 )
 from evosdc.parallel import Workers
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 
 Shrink = Callable[[Pattern], Pattern]
 
@@ -93,7 +92,6 @@ class Search:
         self._start = clock()
         self._first_cost = 0.0
         self._improved_at = 0
-        self._improved_seconds = 0.0
         self._ended_at = 0
 
     @property
@@ -120,6 +118,12 @@ class Search:
         self._start -= seconds
         if evaluations:
             self.branch = (*self.branch, evaluations)
+
+    @property
+    def found(self) -> Pattern:
+        """The best pattern of a run that has one, as every method ends with."""
+        assert self.best is not None
+        return self.best
 
     @property
     def seconds(self) -> float:
@@ -149,7 +153,6 @@ class Search:
             self._first_cost = pattern.cost
         self.best = pattern
         self._improved_at = self.evaluations
-        self._improved_seconds = self.seconds
         return True
 
     def raise_bound(self, bound: float, source: str = DUALITY) -> None:
@@ -177,12 +180,8 @@ class Search:
         After so many seconds at most, and the evaluations that this one may still make.
         What it finds and counts is not known here.
         """
-        limits: list[Criterion] = [StopWith(self)]
-        if isfinite(seconds):
-            limits.append(TimeLimit(seconds))
-        if isfinite(self.evaluations_left()):
-            limits.append(EvaluationLimit(int(self.evaluations_left())))
-        return Search(self.seed, AnyOf(tuple(limits)), clock=self.clock)
+        limits = TimeLimit(seconds), EvaluationLimit(self.evaluations_left())
+        return Search(self.seed, AnyOf((StopWith(self), *limits)), clock=self.clock)
 
     def origin(self, problem: Problem) -> tuple[Problem, Shrink]:
         """Return the problem that this run was asked for, and how it is contracted.
@@ -201,7 +200,6 @@ class Search:
             cost=cost,
             bound=self.bound,
             improved_at=self._improved_at,
-            improved_seconds=self._improved_seconds,
             gained=0.0 if cost is None else self._first_cost - cost,
         )
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.metrics.binning import BINS, MOST_DISTINCT, is_number
 from evosdc.metrics.coded_numbers import CodedNumbers, coded_numbers
-from evosdc.options import check_at_least, check_types
+from evosdc.options import copies
 from evosdc.synth.data.coded import make_coded
 from evosdc.synth.data.encoding import Codes, Ints
-from evosdc.synth.data.least import DEFAULT_LEAST, check_least
+from evosdc.synth.data.least import check_least
 from evosdc.synth.data.variable import Variable, make_variable
 
 _MOST_LEVELS = 32_000
@@ -26,66 +26,8 @@ _RARE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Coding:
-    """How columns become levels.
-
-    Attributes
-    ----------
-    bins
-        Number of bins of a continuous column; or, by column, a number or the edges,
-        those of all other columns under None.
-    binning
-        "quantile", the bins of the metrics (`evosdc.metrics.binning`) refined, or
-        "width" (equal width).
-    restore
-        How a binned value is drawn again: "uniform", by its rank in the bin, which
-        depends on the other columns (see `inside.py` beside this file), or "empirical",
-        one of the original's values in it.
-    moments
-        Hold the mean and the standard deviation of each binned column of numbers, as
-        far as values inside their bins can (see `moments.py` of the package).
-    most_levels
-        A numeric column with more distinct values is continuous: 40 by default.
-    pool
-        Levels with fewer records are counted as one, and drawn again by frequency.
-    least
-        The smallest group that a copy may show: levels of fewer people are pooled,
-        bins merged, tails of numbers coded (see `least.py` and `tails.py` beside this
-        file), pairs of values that fewer people have not aimed at, and columns that
-        identify people left out. 0 or 1 for no such guard.
-    identifiers
-        By column that identifies people: "drop" (the default for those recognised),
-        "new" for fresh values, or "keep" for an ordinary column.
-    exclude
-        Columns to leave out.
-    categories
-        Columns of numbers whose values are levels, however many there are.
-    """
-
-    bins: int | Mapping[str | None, int | Sequence[float]] = BINS
-    binning: str = "quantile"
-    restore: str = "uniform"
-    moments: bool = True
-    most_levels: int | None = None
-    pool: int = 0
-    least: int = DEFAULT_LEAST
-    identifiers: Mapping[str, str] | None = None
-    exclude: Sequence[str] = ()
-    categories: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        check_types(self)
-        check_at_least(self, pool=0, least=0, most_levels=1)
-        if isinstance(self.bins, int):
-            check_at_least(self, bins=1)
-        if self.binning not in ("quantile", "width"):
-            raise InputError(
-                f"unknown binning {self.binning!r}", expected="quantile or width"
-            )
-        if self.restore not in ("uniform", "empirical"):
-            raise InputError(
-                f"unknown restore {self.restore!r}", expected="uniform or empirical"
-            )
+class Coding(copies.Coding):
+    __doc__ = copies.Coding.__doc__
 
     @property
     def binned(self) -> list[str]:

@@ -74,7 +74,7 @@ def check_least(least: int, records: int) -> None:
         raise InputError(
             f"the data have {records} records",
             expected=f"at least {least}, the smallest group that a copy may show",
-            hint="collect more records, or set least (--least 0 switches the guard "
+            hint="collect more records, or set least (--min-group 0 switches the guard "
             "off)",
         )
 

@@ -2,44 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evosdc.errors import InputError
-from evosdc.options import check_types
+from evosdc.options import copies
 
 
 @dataclass(frozen=True)
-class Logic:
-    """What a copy keeps to.
-
-    Attributes
-    ----------
-    derive
-        Derived columns that you know, such as
-        ``"bmi = round(weight / (height / 100) ** 2, 1)"``.
-    find_derived
-        Look for columns that others determine, and compute them from the copy.
-    learn_rules
-        Learn pairs of values that never occur although many were to be expected, and
-        have none in the copy.
-    refuse
-        What was found but is not so: names of columns that are not derived, and pairs
-        of columns, ``"a,b"``, of which no combination is impossible.
-    """
-
-    derive: Sequence[str] = ()
-    find_derived: bool = True
-    learn_rules: bool = True
-    refuse: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        check_types(self)
-        for name in ("derive", "refuse"):
-            if isinstance(getattr(self, name), str):
-                raise InputError(
-                    f"{name} is one text", expected="a list of texts, one for each"
-                )
+class Logic(copies.Logic):
+    __doc__ = copies.Logic.__doc__
 
     @property
     def not_derived(self) -> set[str]:

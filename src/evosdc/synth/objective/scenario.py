@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.options import check_types
+from evosdc.options import copies
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.objective.names import parse_risks
@@ -25,29 +25,11 @@ FRESH_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Scenario:
-    """A disclosure scenario: what an attacker knows and wants, and the risk allowed.
-
-    Attributes
-    ----------
-    key, target
-        What an attacker knows and what he wants to learn. Without them no risk is
-        measured or limited; without a key he knows all but the target.
-    risk
-        Risks that count: some of dcap, dcap-u, uniques, disco.
-    risk_limit
-        A limit for the first of them, or limits by name. Risks without a limit of
-        their own are held to half of what a fresh sample of the same population would
-        show, as far as that costs little utility.
-    """
-
-    key: str | Sequence[str] | None = None
-    target: str | None = None
-    risk: str | Sequence[str] = ("dcap-u", "uniques", "disco")
-    risk_limit: float | Mapping[str, float] | None = None
+class Scenario(copies.Scenario):
+    __doc__ = copies.Scenario.__doc__
 
     def __post_init__(self) -> None:
-        check_types(self)
+        super().__post_init__()
         self.risks()
         self.limits()
 

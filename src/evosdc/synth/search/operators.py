@@ -8,7 +8,7 @@ from evosdc.errors import InputError
 from evosdc.evolution.rates import Rate
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import parse_selection
-from evosdc.options import check_at_least, check_types
+from evosdc.options import copies, is_of
 from evosdc.synth.search.breeding import CROSSOVERS, MUTATIONS
 from evosdc.synth.search.rates import parse_rate
 
@@ -27,54 +27,15 @@ _CHOICES = {
     "crossover": CROSSOVERS,
     "mutation": MUTATIONS,
     "replacement": ("generational", *REPLACEMENTS),
-    "algorithm": ("nsga2", "npga"),
-    "niche": ("points", "copies"),
 }
 
 
 @dataclass(frozen=True)
-class Operators:
-    """How candidates are selected, crossed, mutated and replaced.
-
-    Rates are numbers, texts such as ``adaptive:0.75`` or rate objects. A memetic run
-    uses the crossover alone, at a rate that is a number, and not for a Pareto front.
-
-    Attributes
-    ----------
-    crossover, crossover_rate
-        One of `evosdc.synth.search.breeding.CROSSOVERS`; without a rate the published
-        one of each.
-    mutation, mutation_rate
-        "univariate" draws an element from the original's distribution, "uniform"
-        uniformly from all levels; the rate is by element. "block" redraws a random part
-        of a candidate; the rate is by candidate. "variable" redraws elements of some
-        variables; the rate is by variable.
-    selection
-        One of `evosdc.evolution.selection.SELECTIONS`; ``exponential-rank:0.7`` sets
-        the parameter of one.
-    replacement, elitism
-        "generational", which keeps the `elitism` best, or one of
-        `evosdc.evolution.replacement.REPLACEMENTS`.
-    algorithm
-        "nsga2" or "npga", for the Pareto mode without the memetic step.
-    niche
-        What makes candidates of such a front neighbours: "points", their utility and
-        risk, or "copies", the distance between the data sets themselves.
-    """
-
-    crossover: str = "whole-cpc"
-    crossover_rate: float | str | Rate | None = None
-    mutation: str = "univariate"
-    mutation_rate: float | str | Rate = 0.0005
-    selection: str = "tournament"
-    replacement: str = "generational"
-    elitism: int = 1
-    algorithm: str = "nsga2"
-    niche: str = "points"
+class Operators(copies.Operators):
+    __doc__ = copies.Operators.__doc__
 
     def __post_init__(self) -> None:
-        check_types(self)
-        check_at_least(self, elitism=0)
+        super().__post_init__()
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise InputError(
@@ -82,9 +43,15 @@ class Operators:
                     expected=", ".join(allowed),
                 )
         parse_selection(self.selection)
-        parse_rate(self.mutation_rate)
-        if self.crossover_rate is not None:
-            parse_rate(self.crossover_rate)
+        for name in ("crossover_rate", "mutation_rate"):
+            rate = getattr(self, name)
+            if not is_of(rate, float | str | Rate | None):
+                raise InputError(
+                    f"{name.replace('_', ' ')} is {rate!r}",
+                    expected="a number, a text such as adaptive:0.75 or a rate object",
+                )
+            if rate is not None:
+                parse_rate(rate)
 
     @property
     def crossing(self) -> Rate:

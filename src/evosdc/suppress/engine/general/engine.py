@@ -32,8 +32,7 @@ from evosdc.suppress.engine.general.walker import (
     ProgramWalker,
     RecordWalker,
 )
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 

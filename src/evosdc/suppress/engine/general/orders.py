@@ -17,7 +17,7 @@ from evosdc.suppress.engine.evaluator import (
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.state import GeneralState
 from evosdc.suppress.engine.general.table import GeneralTable
-from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Pattern
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 

@@ -19,7 +19,7 @@ from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.engine.general.programs import Question
 from evosdc.suppress.engine.general.table import GeneralTable
 from evosdc.suppress.engine.general.witness import Witnesses
-from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Pattern
 
 # Deviations that are remembered from one repair to the next. With half as many more
 # levels are asked about again, with twice as many looking through them takes longer.

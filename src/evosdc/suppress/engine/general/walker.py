@@ -11,8 +11,7 @@ import numpy as np
 
 from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, WalkOptions
 from evosdc.suppress.engine.general.state import GeneralState
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 
 BY_BOXES = WalkOptions(most=4, blur=0.3, turn=32)
 BY_PROGRAMS = WalkOptions(most=0, blur=0.3, turn=1)

@@ -21,8 +21,7 @@ from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.engine.network.orders import FlowEvaluator
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 

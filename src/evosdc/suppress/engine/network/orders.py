@@ -23,7 +23,7 @@ from evosdc.suppress.engine.network.arrays import PatternArrays, copy_live, make
 from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
 from evosdc.suppress.engine.network.order_kernels import LevelGroups
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Pattern
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 

@@ -34,8 +34,7 @@ from evosdc.suppress.engine.network.levels import network_levels, whole_capaciti
 from evosdc.suppress.engine.network.mend_kernels import make_log, prune
 from evosdc.suppress.engine.network.order_kernels import LevelGroups, run_order
 from evosdc.suppress.engine.network.paths import degree, hide_primaries
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem, unreachable
+from evosdc.suppress.problem.problem import Pattern, Problem, unreachable
 
 # Between two calls of a kernel a run can be interrupted.
 _LEVELS_PER_CALL = 512

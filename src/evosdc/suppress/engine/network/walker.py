@@ -24,7 +24,7 @@ from evosdc.suppress.engine.network.mend_kernels import (
 )
 from evosdc.suppress.engine.network.paths import degree, slot_end
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Pattern
 
 # Kernels of ruin and recreate: whole runs of steps on one state.
 #

@@ -1,8 +1,12 @@
-"""Parallel bound and path (PBP): many patterns that meet the row and column bounds.
+"""The shortest path heuristic (SP) and parallel bound and path (PBP), for networks.
 
-Almeida, Schuetz & Carvalho (2008): for each sensitive cell the cheapest cells that meet
-the bounds of its row and its column, starting one position later for each individual;
-lone cells are exchanged; the shortest path heuristic repairs the rest.
+SP is due to Carvalho, Dellaert & Osorio (1994), here as described by Almeida, Schuetz &
+Carvalho (2008): sensitive cells in any order, cheapest augmenting paths until each
+level is covered, cells free once hidden, upper levels first and then lower ones.
+
+PBP is due to Almeida, Schuetz & Carvalho (2008): for each sensitive cell the cheapest
+cells that meet the bounds of its row and its column, starting one position later for
+each individual; lone cells are exchanged; the shortest path heuristic repairs the rest.
 """
 
 from __future__ import annotations
@@ -11,18 +15,78 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.arrays import Flags
+from evosdc.arrays import Flags, Long
 from evosdc.compile.kernels import kernel
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.arrays import Arcs, Graph, PatternArrays
 from evosdc.suppress.engine.network.paths import hide
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-from evosdc.suppress.methods.sp import cell_order
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.problem.problem import Pattern, Problem
+from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
+
+ORDERS = ("given", "descending", "ascending", "random")
+
+
+@dataclass(frozen=True)
+class OnceThroughOptions(MethodOptions):
+    """Options of methods that go through the sensitive cells once.
+
+    Attributes
+    ----------
+    order
+        Order of the sensitive cells: given, descending or ascending (by weight), or
+        random. The authors of SP found no best one.
+    clean_up
+        Publish what is not needed in the end.
+    """
+
+    order: str = option("given", known=ORDERS)
+    clean_up: bool = True
+
+
+@dataclass(frozen=True)
+class SpParameters(OnceThroughOptions):
+    """Options of SP.
+
+    Attributes
+    ----------
+    by_side
+        All upper levels before all lower ones; otherwise cell by cell.
+    """
+
+    by_side: bool = True
+
+
+def cell_order(problem: Problem, order: str, rng: np.random.Generator) -> Long:
+    """Put the sensitive cells in the order of that name."""
+    cells = np.flatnonzero(problem.primary)
+    weight = problem.table.weight[cells]
+    if order == "descending":
+        return cells[np.argsort(-weight, kind="stable")]
+    if order == "ascending":
+        return cells[np.argsort(weight, kind="stable")]
+    return rng.permutation(cells) if order == "random" else cells
+
+
+def run_sp(problem: Problem, parameters: SpParameters, search: Search) -> Pattern:
+    """Run SP once."""
+    cells = cell_order(problem, parameters.order, search.rng(0))
+    network = TableNetwork(problem)
+    state = PatternState(network)
+    state.cover(network.level_order(cells, parameters.by_side))
+    return finish(state, search, parameters.clean_up, "shortest paths")
+
+
+SP = network_method(
+    name="sp",
+    summary="cheapest augmenting paths for one level after another, then clean-up",
+    source="Carvalho, Dellaert & Osorio 1994; Almeida, Schuetz & Carvalho 2008",
+    parameters=SpParameters,
+    run=run_sp,
+)
+
 
 # Kernels: meet the row and column bounds of a level by hiding cells at its nodes.
 
@@ -169,12 +233,10 @@ def _exchange_lone_cells(state: PatternState) -> None:
             break
 
 
-METHOD = Method(
+PBP = network_method(
     name="pbp",
     summary="row and column bounds first, from many starts, then shortest paths",
-    tables="two-dimensional",
     source="Almeida, Schuetz & Carvalho 2008",
     parameters=PbpParameters,
     run=run_pbp,
-    takes=networks_only,
 )

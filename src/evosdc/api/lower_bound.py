@@ -1,0 +1,148 @@
+"""The verb lower_bound: how cheap any safe pattern of a table can be at best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from evosdc.api.attackers import Against
+from evosdc.api.pose import Task, pose
+from evosdc.api.sources import as_asked, known_before
+from evosdc.compile import small_jobs
+from evosdc.compile.clock import moment
+from evosdc.options import verb
+from evosdc.options.tables import (
+    FORMER,
+    LOWER_BOUND,
+    Asked,
+    Attackers,
+    BoundKeywords,
+    CellRequests,
+    Prior,
+    ProtectKeywords,
+    Read,
+    Run,
+)
+from evosdc.parallel import joined
+from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
+from evosdc.suppress.methods.contracted import contracted
+from evosdc.table.knowledge import knowledge_words
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A lower bound on the cost of every safe pattern.
+
+    Attributes
+    ----------
+    value
+        No safe pattern costs less.
+    method
+        ``node`` or ``cut``.
+    seconds, cuts
+        What it took.
+    complete
+        Whether the method came to its end; stopped early, the bound holds all the same.
+    knowledge
+        What an attacker is assumed to know beforehand, in words.
+    """
+
+    value: float
+    method: str
+    seconds: float
+    cuts: int
+    complete: bool
+    knowledge: str
+
+    def summary(self) -> dict[str, Any]:
+        """Return the object that ``evosdc lower-bound --json`` prints."""
+        return {
+            "lower_bound": self.value,
+            "method": self.method,
+            "seconds": self.seconds,
+            "complete": self.complete,
+            "knowledge": self.knowledge,
+        }
+
+
+@verb(LOWER_BOUND, **FORMER)
+@small_jobs.job()
+def lower_bound(
+    table: Any,
+    *,
+    method: str = "cut",
+    time_limit: float | None = 60.0,
+    workers: int | None = None,
+    attackers: Attackers | None = None,
+    cells: CellRequests | None = None,
+    prior: Prior | None = None,
+    read: Read | None = None,
+    run: Run | None = None,
+) -> LowerBound:
+    """Return a lower bound on the cost of every safe pattern.
+
+    Parameters
+    ----------
+    table
+        As in `protect`.
+    method
+        ``node``: the cuts of single equations, at once. ``cut``: goes on to separate
+        cuts until none is violated.
+    time_limit
+        Seconds; None for no limit. The bound is valid whenever it stops.
+    workers
+        Processes, all cores unless given, for the attacks on tables that are no
+        two-dimensional networks where these take long. The bound is the same for any
+        number of them unless time ends it.
+    attackers, cells, prior, read, run
+        As in `protect`: a cost is to be compared with a bound of the same question. Of
+        `run` only the cluster. Secondaries that must be safe make patterns more
+        expensive, so that the bound, which leaves them aside, holds with them too.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> cells = {
+    ...     "region": ["N", "N", "S", "S"],
+    ...     "size": ["a", "b", "a", "b"],
+    ...     "value": [5, 20, 30, 40],
+    ...     "status": ["u", "s", "s", "s"],
+    ...     "upl": [2, 0, 0, 0],
+    ... }
+    >>> evosdc.lower_bound(cells).value
+    90.0
+    """
+    BoundKeywords(method=method, time_limit=time_limit, workers=workers)
+    asked = Asked.of(
+        LOWER_BOUND,
+        attackers=attackers,
+        cells=cells,
+        prior=prior,
+        read=read,
+        run=run,
+    )
+    resolved = as_asked(table, asked)
+    small_jobs.has(len(resolved))
+    against = Against.asked(asked.attackers, resolved)
+    task = Task(ProtectKeywords(time_limit=None), asked, against)
+    before = known_before(resolved, asked.prior.already_published)
+    posed = pose(resolved, before, task)
+    start = moment()
+
+    def stopped() -> bool:
+        return time_limit is not None and moment() - start > time_limit
+
+    small, base = contracted(posed.problem)
+    with joined(asked.run.cluster, workers) as found_workers:
+        if method == "node":
+            found = node_bound(small)
+        else:
+            found = cut_bound(small, stopped, found_workers)
+    return LowerBound(
+        value=found.value + base + float(posed.price[posed.kept].sum()),
+        method=found.method,
+        seconds=round(moment() - start, 3),
+        cuts=found.cuts,
+        complete=found.complete,
+        knowledge=knowledge_words(resolved),
+    )

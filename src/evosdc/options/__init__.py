@@ -1,0 +1,38 @@
+"""Options, declared once: for verbs, for methods, for the command line.
+
+`evosdc.options.objects` has the options of the verbs for tables, and
+`evosdc.options.tables` which verb takes which.
+"""
+
+from evosdc.options.declare import (
+    Declaration,
+    Declared,
+    Flag,
+    MethodOptions,
+    Options,
+    check_at_least,
+    configure,
+    declarations,
+    option,
+)
+from evosdc.options.types import is_of, read_text, type_name
+from evosdc.options.verbs import Takes, checked, taken, verb
+
+__all__ = [
+    "Declaration",
+    "Declared",
+    "Flag",
+    "MethodOptions",
+    "Options",
+    "Takes",
+    "check_at_least",
+    "checked",
+    "configure",
+    "declarations",
+    "is_of",
+    "option",
+    "read_text",
+    "taken",
+    "type_name",
+    "verb",
+]

@@ -1,0 +1,270 @@
+"""The options of the verbs for tables: what each of them takes.
+
+Python's objects, the flags of the command line, the keys of `evosdc.toml`, the settings
+in `claim.json` and the page of options in the reference are made of what is said here.
+Nothing heavy is imported, so that help texts are quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias
+
+from evosdc.options.declare import Options, option
+from evosdc.options.objects import (
+    OBJECTS,
+    PRESETS,
+    RULES,
+    Attackers,
+    CellRequests,
+    Contributors,
+    Prior,
+    Read,
+    Run,
+    Stop,
+)
+from evosdc.options.verbs import Takes, taken
+
+__all__ = [
+    "AUDIT",
+    "CONFIDENTIAL",
+    "DEFAULT_TIME_LIMIT",
+    "FORMER",
+    "KEYWORDS",
+    "LAYOUTS",
+    "LINK",
+    "LOWER_BOUND",
+    "OBJECTS",
+    "PRESETS",
+    "PROTECT",
+    "RULES",
+    "TABULATE",
+    "VERBS",
+    "VERIFY",
+    "Asked",
+    "Attackers",
+    "AuditKeywords",
+    "BoundKeywords",
+    "CellRequests",
+    "Contributors",
+    "Prior",
+    "ProtectKeywords",
+    "Read",
+    "Run",
+    "Seconds",
+    "Stop",
+    "TabulateKeywords",
+    "settings",
+]
+Seconds: TypeAlias = float | Literal["auto"] | None
+
+DEFAULT_TIME_LIMIT = 60.0
+# Further formats of a result, which a test compares with the writers that there are.
+# Layouts may be published, the others are confidential.
+LAYOUTS = ("pivot", "grid", "sbs", "tab", "parquet")
+CONFIDENTIAL = ("jj", "hst")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProtectKeywords(Options, verb="protect"):
+    """Keywords of `protect`."""
+
+    method: str = option("auto", "A name from: evosdc methods.")
+    time_limit: Seconds = option(
+        "auto",
+        "Seconds for all of it, compiling on first use aside; none for no limit "
+        "(auto: 60, none with a budget of evaluations).",
+        above=0,
+        known=("auto",),
+        form="text",
+        metavar="SECONDS",
+    )
+    seed: int = option(0, "Root of all randomness.", least=0)
+    workers: int | None = option(
+        None,
+        "At most so many (default: all cores). Under a time limit each has a search "
+        "of auto, hybrid, order-ga, other methods of orders, ls-ruin and ls-rebuild. "
+        "On tables that are no networks they share sub-tables of hitas, attacks of "
+        "optimal and of a hybrid without a limit, and the judge of all methods. "
+        "Others search on one core.",
+        least=1,
+    )
+
+    def seconds(self, stop: Stop) -> float | None:
+        """Return the limit that holds; None for no limit."""
+        if self.time_limit != "auto":
+            return self.time_limit
+        return DEFAULT_TIME_LIMIT if stop.evaluations is None else None
+
+
+_JUDGE_WORKERS = (
+    "Processes at most (default: all cores), where judging takes long: tables that "
+    "are no two-dimensional networks."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditKeywords(Options, verb="audit"):
+    """Keywords of `audit`."""
+
+    time_limit: float | None = option(
+        None,
+        "Seconds; cells not decided by then are open (default: none).",
+        least=0,
+        form="text",
+        metavar="SECONDS",
+    )
+    workers: int | None = option(None, _JUDGE_WORKERS, least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundKeywords(Options, verb="lower_bound"):
+    """Keywords of `lower_bound`."""
+
+    method: str = option(
+        "cut", "node (rows, columns) or cut (stronger).", known=("node", "cut")
+    )
+    time_limit: float | None = option(
+        DEFAULT_TIME_LIMIT,
+        "Seconds, none for no limit; the bound is valid whenever it stops.",
+        form="text",
+        least=0,
+    )
+    workers: int | None = option(
+        None,
+        "Processes at most (default: all cores), where attacks take long: tables that "
+        "are no two-dimensional networks.",
+        least=1,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TabulateKeywords(Options, verb="tabulate"):
+    """Keywords of `tabulate`."""
+
+    rules: Any = option(
+        (),
+        f"{', '.join(RULES.values())}, a preset ({', '.join(PRESETS)}), or none.",
+        flag="--rule",
+        form="texts",
+    )
+    workers: int | None = option(
+        None, "Threads that read records (default: all cores).", least=1
+    )
+
+
+_TABLE = tuple(
+    one.name for one in fields(Read) if one.name not in ("digits", "memory_limit")
+)
+_RECORDS = (
+    "hierarchies",
+    "totals",
+    "flat",
+    "link",
+    "apriori",
+    "digits",
+    "memory_limit",
+)
+_READ = Takes(Read, _TABLE)
+_CLUSTER = Takes(Run, ("cluster",))
+# The objects that each verb takes, by its keywords. The first is no object in Python:
+# its fields are keywords themselves.
+KEYWORDS = "keywords"
+PROTECT = {
+    KEYWORDS: Takes(ProtectKeywords),
+    "stop": Takes(Stop),
+    "attackers": Takes(Attackers),
+    "cells": Takes(CellRequests),
+    "prior": Takes(Prior),
+    "read": _READ,
+    "run": Takes(Run),
+}
+AUDIT = {
+    KEYWORDS: Takes(AuditKeywords),
+    "attackers": Takes(Attackers),
+    "prior": Takes(Prior),
+    "read": _READ,
+    "run": _CLUSTER,
+}
+LOWER_BOUND = {
+    KEYWORDS: Takes(BoundKeywords),
+    "attackers": Takes(Attackers),
+    "cells": Takes(CellRequests),
+    "prior": Takes(Prior),
+    "read": _READ,
+    "run": _CLUSTER,
+}
+VERIFY = {
+    "attackers": Takes(Attackers),
+    "read": Takes(Read, tuple(name for name in _TABLE if name != "rules")),
+}
+# The links, and the tables that are linked, are arguments of `link` itself.
+LINK = {
+    "read": Takes(
+        Read,
+        tuple(name for name in _TABLE if name not in ("rules", "link", "apriori")),
+    ),
+}
+TABULATE = {
+    KEYWORDS: Takes(TabulateKeywords),
+    "contributors": Takes(Contributors),
+    "prior": Takes(Prior, ("bounds", "whole_numbers")),
+    "read": Takes(Read, _RECORDS),
+}
+VERBS = {
+    "tabulate": TABULATE,
+    "protect": PROTECT,
+    "audit": AUDIT,
+    "verify": VERIFY,
+    "lower_bound": LOWER_BOUND,
+}
+# What keywords were called in version 0.1.
+FORMER = {
+    "earlier": "already_published",
+    "threshold": "published_threshold",
+    "prefer": "cost_factor",
+    "secondaries": "protect_secondaries",
+    "singletons": "who",
+    "waiver": "consent",
+    "options": "method_options",
+    "total": "totals",
+    "keep": "keep_secondaries",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """All the objects of a verb, those that were not given with their defaults."""
+
+    stop: Stop
+    attackers: Attackers
+    cells: CellRequests
+    prior: Prior
+    read: Read
+    run: Run
+    contributors: Contributors
+
+    @classmethod
+    def of(cls, takes: Mapping[str, Takes], **given: Options | None) -> Asked:
+        """Check what was given to a verb, by the names of its keywords."""
+        return cls(
+            **{
+                name: taken(takes, name, given.get(name), kind)
+                for name, kind in OBJECTS.items()
+            }
+        )
+
+    @property
+    def keeps_secondaries(self) -> bool:
+        """Whether secondaries of the table stay hidden, as an a-priori file says."""
+        return self.cells.keep_secondaries or self.read.apriori is not None
+
+
+def settings(*given: Options) -> dict[str, Any]:
+    """Write options down by name."""
+    return {
+        one.name: getattr(options, one.name)
+        for options in given
+        for one in fields(options)  # type: ignore[arg-type]
+    }

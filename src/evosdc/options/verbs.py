@@ -1,0 +1,140 @@
+"""What a verb takes: keywords of its own, and objects of which it takes some fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
+from numbers import Real
+from typing import Any, ParamSpec, TypeVar, get_type_hints
+
+from evosdc.errors import InputError
+from evosdc.options.declare import Declaration, declarations
+from evosdc.options.types import is_of, type_name
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Takes:
+    """A class of options, and which of its fields a verb takes: all where none is."""
+
+    kind: type
+    only: tuple[str, ...] = ()
+
+    def options(self) -> tuple[Declaration, ...]:
+        """List the options that the verb takes."""
+        found = declarations(self.kind)
+        return tuple(one for one in found if not self.only or one.name in self.only)
+
+
+def taken(takes: Mapping[str, Takes], name: str, given: Any, kind: type[Any]) -> Any:
+    """Return the object that was given to a verb, or the one of all defaults.
+
+    Another type is refused, and so are fields that the verb does not take.
+    """
+    if given is None:
+        return kind()
+    if not isinstance(given, kind):
+        raise InputError(
+            f"{name} is of type {type(given).__name__}",
+            expected=f"evosdc.{kind.__name__}(...)",
+            hint=f"see help(evosdc.{kind.__name__})",
+        )
+    mine = [one.name for one in takes[name].options()]
+    for one in declarations(kind):
+        if one.name not in mine and getattr(given, one.name) != one.default:
+            raise InputError(
+                f"{name} has {one.name}, which this verb does not take",
+                expected=f"{kind.__name__} with some of {', '.join(mine)}",
+                hint="leave it out",
+            )
+    return given
+
+
+def verb(
+    takes: Mapping[str, Takes], **spelt: str
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a verb so that a keyword it does not have is told where it belongs.
+
+    `spelt` are former names of options, with the new ones.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        names = [*signature(function).parameters]
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs:
+                if name not in names:
+                    raise _unknown(name, names, takes, spelt, function.__name__)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _unknown(
+    name: str,
+    names: list[str],
+    takes: Mapping[str, Takes],
+    spelt: Mapping[str, str],
+    verb_name: str,
+) -> InputError:
+    """Say where an option belongs, or which options there are."""
+    wanted = spelt.get(name, name)
+    for keyword, one in takes.items():
+        if keyword in names and wanted in [o.name for o in one.options()]:
+            return InputError(
+                f"{name!r} is no keyword of {verb_name}",
+                expected=f"{keyword}=evosdc.{one.kind.__name__}({wanted}=...)",
+                hint=f"see help(evosdc.{one.kind.__name__})",
+            )
+    fields = [o.name for k, one in takes.items() if k in names for o in one.options()]
+    return InputError(
+        f"there is no option {name!r}",
+        expected=f"one of {', '.join(names)}; or in these objects {', '.join(fields)}",
+        hint=f"see help(evosdc.{verb_name})",
+    )
+
+
+def checked(
+    least: Mapping[str, float],
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a verb so that it refuses arguments that are not of their types.
+
+    `least` are the least values of numbers.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            hints = get_type_hints(function)
+            names = list(signature(function).parameters)
+            given = dict(zip(names, args, strict=False)) | kwargs
+            for name, value in given.items():
+                if not is_of(value, hints.get(name, Any)):
+                    raise InputError(
+                        f"{name} is {_shown(value)}",
+                        expected=f"a value of type {type_name(hints[name])}",
+                        hint=f"see help(evosdc.{function.__name__})",
+                    )
+                if name in least and isinstance(value, Real) and value < least[name]:
+                    raise InputError(
+                        f"{name} is {value}", expected=f"at least {least[name]:g}"
+                    )
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _shown(value: Any) -> str:
+    """Say what was given: a frame given by mistake is not to be seen in a message."""
+    if isinstance(value, (str, bool, Real)):
+        return repr(value)[:80]
+    return f"a {type(value).__name__}"
