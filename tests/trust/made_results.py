@@ -106,7 +106,7 @@ def result_of(
         seed=654_321,
         version="9.9.9",
         reason="nothing left to try",
-        settings={"time_limit": 765_432, "seed": 654_321, "secondaries": False},
+        settings={"time_limit": 765_432, "seed": 654_321, "protect_secondaries": False},
         notes=("a note about 876,543",),
     )
     return replace(made, **changes)

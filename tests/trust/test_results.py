@@ -51,9 +51,13 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "tabulation": lambda: evosdc.tabulate(
         FIRMS, ["region", "kind"], "sales", rules=["p:15", "freq:3"]
     ),
-    "protection": lambda: evosdc.protect(CELLS, evaluations=5, seed=4),
+    "protection": lambda: evosdc.protect(
+        CELLS, stop=evosdc.Stop(evaluations=5), seed=4
+    ),
     "exposed": lambda: evosdc.protect(
-        CELLS, evaluations=1, earlier={"region": ["N"], "value": [5]}
+        CELLS,
+        stop=evosdc.Stop(evaluations=1),
+        prior=evosdc.Prior(already_published={"region": ["N"], "value": [5]}),
     ),
     "audit": lambda: evosdc.audit(CELLS),
     "evaluation": lambda: evosdc.evaluate(
@@ -220,10 +224,10 @@ def test_the_certificate_of_a_folder_is_verified(
 @pytest.mark.parametrize(
     "asked",
     [
-        {"attackers": "pairs"},
+        {"who": "pairs"},
         {"coalitions": [evosdc.Coalition("A", ("region=N", "region=S"))]},
         {"strict": True},
-        {"secondaries": True},
+        {"protect_secondaries": True},
     ],
     ids=lambda asked: next(iter(asked)),
 )
@@ -231,7 +235,8 @@ def test_a_certificate_that_was_judged_for_less_does_not_hold(
     results: dict[str, Any], asked: dict[str, Any], tmp_path: Path
 ) -> None:
     results["protection"].write(tmp_path / "out")
-    report = evosdc.verify(CELLS, tmp_path / "out", **asked)
+    attackers = evosdc.Attackers(**asked)
+    report = evosdc.verify(CELLS, tmp_path / "out", attackers=attackers)
     assert not report.holds
     (fault,) = report.faults
     assert "was not judged for" in fault

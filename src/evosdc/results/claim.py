@@ -37,7 +37,7 @@ class Claim(Mapping[str, str]):
     --------
     >>> import evosdc
     >>> cells = {"region": ["N", "S"], "value": [5, 20], "status": ["s", "s"]}
-    >>> claim = evosdc.audit(cells, rules="none").claim
+    >>> claim = evosdc.audit(cells, read=evosdc.Read(rules="none")).claim
     >>> claim.questions["strictness"], claim.strictness
     ('Levels reached or exceeded?', 'levels must be reached')
     """

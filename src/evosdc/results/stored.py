@@ -138,7 +138,7 @@ def read_result(folder: str | PathLike[str]) -> StoredResult:
     ...     "status": ["u", "s", "s"],
     ...     "upl": [2, 0, 0],
     ... }
-    >>> result = evosdc.protect(cells, evaluations=5)
+    >>> result = evosdc.protect(cells, stop=evosdc.Stop(evaluations=5))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = result.write(folder)
     ...     stored = evosdc.read_result(folder)
