@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 import evosdc
+from evosdc.attack.proof import read_proof
 from evosdc.errors import InputError
+from evosdc.io.archive import read_arrays
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 WORDS = {"SAFE", "EXPOSED", "NOT JUDGED", "fit for release", "not fit for release"}
@@ -217,6 +219,8 @@ def test_the_certificate_of_a_folder_is_verified(
 ) -> None:
     results[name].write(tmp_path / "out")
     assert evosdc.verify(CELLS, tmp_path / "out").holds
+    file = tmp_path / "out" / "confidential" / "certificate.npz"
+    assert evosdc.verify(CELLS, read_proof(read_arrays(file))).holds
     other = {**CELLS, "value": [6, 20, 30]}
     assert not evosdc.verify(other, tmp_path / "out").holds
 
@@ -240,6 +244,33 @@ def test_a_certificate_that_was_judged_for_less_does_not_hold(
     assert not report.holds
     (fault,) = report.faults
     assert "was not judged for" in fault
+
+
+@pytest.mark.parametrize("verb", ["protect", "audit"])
+def test_a_certificate_of_a_folder_says_that_secondaries_were_judged(
+    verb: str, tmp_path: Path
+) -> None:
+    attackers = evosdc.Attackers(protect_secondaries=True)
+    result = getattr(evosdc, verb)(CELLS, attackers=attackers)
+    result.write(tmp_path / "out")
+    report = evosdc.verify(CELLS, tmp_path / "out", attackers=attackers)
+    assert report.holds, report.faults
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"total": "T"}, r"read=evosdc\.Read\(totals="),
+        ({"read": evosdc.Read(link={"a": "b"})}, "read has link"),
+        ({"read": evosdc.Read(apriori="table.hst")}, "read has apriori"),
+    ],
+    ids=lambda given: next(iter(given)) if isinstance(given, dict) else None,
+)
+def test_options_that_link_does_not_take_are_refused(
+    options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(evosdc.errors.InputError, match=told):
+        evosdc.link([CELLS, CELLS], **options)
 
 
 def test_a_folder_that_was_changed_is_refused(
