@@ -23,8 +23,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evosdc.api import Synthesis, evaluate
-from evosdc.cli.synth_files import write_copies, write_synthesis
 from evosdc.io import read_records
+from evosdc.results.result import write_result
+from evosdc.results.synthetic import Evaluation, write_copies
 from evosdc.synth import Synthesiser
 
 
@@ -81,9 +82,9 @@ def run(args: argparse.Namespace, folder: Path) -> None:
                 judged = evaluate(records.frame, copy, key=key, target=target)
             with phase("report"):
                 out = folder / "out"
-                write_copies(out, (copy,), records, suffix=".parquet")
-                result = Synthesis((copy,), model, judged)
-                write_synthesis(out, result, suffix=".parquet")
+                write_copies(out, (copy,), records, formats="parquet")
+                result = Synthesis((copy,), model, Evaluation.of(judged, model))
+                write_result(out, result, force=True, formats="parquet")
     print("utility", {k: round(v, 5) for k, v in model.utility_.items()})
     print("risk", {k: round(v, 5) for k, v in model.risk_.items()})
     print("limits", {k: round(v, 5) for k, v in model.risk_limits_.items()})

@@ -32,7 +32,7 @@ assert audit.safe
 # The folders of the command line: what may leave the office, and what must not.
 with tempfile.TemporaryDirectory() as folder:
     protected = Path(folder) / "protected"
-    publish = result.write(protected, also="grid,parquet")
+    publish = result.write(protected, formats="grid,parquet")
     print(publish.name, sorted(path.name for path in publish.iterdir()))
     # Whoever has the table can check the proof: no search, no solver.
     proof = protected / "confidential" / "certificate.npz"

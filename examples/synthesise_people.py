@@ -32,4 +32,4 @@ print(made.copies[0].slice(0, 3).to_pylist())
 names = people.column_names
 shuffled = pa.table({n: people[n].take(draw.permutation(600)) for n in names})
 measured = evosdc.evaluate(people, shuffled, **roles, seed=1)
-print(measured.verdict, {name: round(x, 3) for name, x in measured.risk.items()})
+print(measured.verdict.word, {name: round(x, 3) for name, x in measured.risk.items()})

@@ -19,7 +19,7 @@ from evosdc.attack.certificate import witness_arrays
 from evosdc.evolution.stopping import AnyOf, Progress, TimeLimit
 from evosdc.instances import make
 from evosdc.options.tables import KEYWORDS, VERBS
-from evosdc.results import Certificate, Verdict
+from evosdc.results import Certificate, TableVerdict
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
@@ -214,7 +214,7 @@ def half_hidden_cube() -> Table:
 
 
 def assert_same_judgement(
-    one: tuple[Verdict, Certificate], other: tuple[Verdict, Certificate]
+    one: tuple[TableVerdict, Certificate], other: tuple[TableVerdict, Certificate]
 ) -> None:
     """The same verdict, with the same witnesses."""
     assert one[0] == other[0]

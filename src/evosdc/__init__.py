@@ -12,42 +12,31 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0.dev0"
 
 # Everything is loaded on first use, so that importing the package is instant.
-_HOMES = {
-    "tabulate": "evosdc.api",
-    "protect": "evosdc.api",
-    "audit": "evosdc.api",
-    "lower_bound": "evosdc.api",
-    "verify": "evosdc.api",
-    "methods": "evosdc.api",
-    "synthesise": "evosdc.api",
-    "evaluate": "evosdc.api",
-    "inspect": "evosdc.api",
-    "Attackers": "evosdc.options.tables",
-    "CellRequests": "evosdc.options.tables",
-    "Contributors": "evosdc.options.tables",
-    "Prior": "evosdc.options.tables",
-    "Read": "evosdc.options.tables",
-    "Run": "evosdc.options.tables",
-    "Stop": "evosdc.options.tables",
-    "Audit": "evosdc.api",
-    "LowerBound": "evosdc.api",
-    "MethodInfo": "evosdc.api",
-    "Synthesis": "evosdc.api",
-    "Tabulation": "evosdc.api",
-    "Evaluation": "evosdc.metrics",
-    "SyntheticClaim": "evosdc.results.synthetic",
-    "Certificate": "evosdc.results",
-    "Claim": "evosdc.results",
-    "Exposure": "evosdc.results",
-    "Protection": "evosdc.results",
-    "Verdict": "evosdc.results",
-    "EvosdcError": "evosdc.errors",
-    "Synthesiser": "evosdc.synth",
-    "Table": "evosdc.table",
-    "Hierarchy": "evosdc.table",
-    "Coalition": "evosdc.table",
-    "Dimension": "evosdc.table",
+_NAMES = {
+    "evosdc.api": (
+        "tabulate protect audit lower_bound verify link methods synthesise evaluate "
+        "inspect LowerBound MethodInfo"
+    ),
+    "evosdc.attack.proof": "ProofReport",
+    "evosdc.errors": "EvosdcError",
+    "evosdc.io": "read_table write_table read_hierarchy",
+    "evosdc.options.tables": (
+        "Attackers CellRequests Contributors Prior Read Run Stop"
+    ),
+    "evosdc.results": "Certificate Claim Exposure TableVerdict Verdict",
+    "evosdc.results.result": "Result",
+    "evosdc.results.stored": "StoredResult read_result",
+    "evosdc.results.synthetic": "Evaluation Synthesis",
+    "evosdc.results.tables": "Audit Protection Tabulation",
+    "evosdc.rules": (
+        "Dominance Frequency Group Manual PPercent PriorPosterior Request Rule "
+        "ZeroUnsafe"
+    ),
+    "evosdc.synth": "Synthesiser",
+    "evosdc.table": "Coalition Dimension Hierarchy Table",
+    "evosdc.table.link": "LinkedTables",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Attackers",
@@ -58,48 +47,68 @@ __all__ = [
     "Coalition",
     "Contributors",
     "Dimension",
+    "Dominance",
     "Evaluation",
     "EvosdcError",
     "Exposure",
+    "Frequency",
+    "Group",
     "Hierarchy",
+    "LinkedTables",
     "LowerBound",
+    "Manual",
     "MethodInfo",
+    "PPercent",
     "Prior",
+    "PriorPosterior",
+    "ProofReport",
     "Protection",
     "Read",
+    "Request",
+    "Result",
+    "Rule",
     "Run",
     "Stop",
+    "StoredResult",
     "Synthesis",
     "Synthesiser",
-    "SyntheticClaim",
     "Table",
+    "TableVerdict",
     "Tabulation",
     "Verdict",
+    "ZeroUnsafe",
     "__version__",
     "audit",
     "errors",
     "evaluate",
     "inspect",
+    "link",
     "lower_bound",
     "methods",
     "protect",
+    "read_hierarchy",
+    "read_result",
+    "read_table",
     "synthesise",
     "tabulate",
     "verify",
+    "write_table",
 ]
 
 if TYPE_CHECKING:
     from evosdc import errors
-    from evosdc.api.audit import Audit, audit
+    from evosdc.api.audit import audit
     from evosdc.api.inspecting import inspect
+    from evosdc.api.link import link
     from evosdc.api.lower_bound import LowerBound, lower_bound
     from evosdc.api.methods import MethodInfo, methods
-    from evosdc.api.microdata import Synthesis, evaluate, synthesise
+    from evosdc.api.microdata import evaluate, synthesise
     from evosdc.api.protect import protect
-    from evosdc.api.tabulate import Tabulation, tabulate
+    from evosdc.api.tabulate import tabulate
     from evosdc.api.verify import verify
+    from evosdc.attack.proof import ProofReport
     from evosdc.errors import EvosdcError
-    from evosdc.metrics import Evaluation
+    from evosdc.io import read_hierarchy, read_table, write_table
     from evosdc.options.tables import (
         Attackers,
         CellRequests,
@@ -109,10 +118,25 @@ if TYPE_CHECKING:
         Run,
         Stop,
     )
-    from evosdc.results import Certificate, Claim, Exposure, Protection, Verdict
-    from evosdc.results.synthetic import SyntheticClaim
+    from evosdc.results import Certificate, Claim, Exposure, TableVerdict, Verdict
+    from evosdc.results.result import Result
+    from evosdc.results.stored import StoredResult, read_result
+    from evosdc.results.synthetic import Evaluation, Synthesis
+    from evosdc.results.tables import Audit, Protection, Tabulation
+    from evosdc.rules import (
+        Dominance,
+        Frequency,
+        Group,
+        Manual,
+        PPercent,
+        PriorPosterior,
+        Request,
+        Rule,
+        ZeroUnsafe,
+    )
     from evosdc.synth import Synthesiser
     from evosdc.table import Coalition, Dimension, Hierarchy, Table
+    from evosdc.table.link import LinkedTables
 
 
 def __getattr__(name: str) -> Any:

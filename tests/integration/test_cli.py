@@ -43,6 +43,7 @@ def test_protect_writes_everything_and_the_judge_agrees(
         "exposed",
         "open",
         "insiders",
+        "reasons",
         "next_steps",
         "claim",
         "notes",

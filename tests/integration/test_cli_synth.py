@@ -106,6 +106,8 @@ def test_the_default_run_writes_everything(
         "reason",
         "seed",
         "version",
+        "notes",
+        "settings",
     ]
     assert summary["rows"] == 300
     assert summary["generations"] == 3

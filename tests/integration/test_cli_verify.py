@@ -91,7 +91,7 @@ def test_what_is_proved_is_said(files: tuple[Path, Path]) -> None:
     assert code == 0
     assert answer["proved"] is True
     assert answer["verdict"] == "SAFE"
-    assert answer["stated"] == CLAIM.as_json()
+    assert answer["stated"] == CLAIM
     assert answer["checked"]["strictness"] == "reached"
     assert answer["settings"]["insiders"] is True
     assert answer["insiders"] == 0

@@ -130,7 +130,7 @@ def test_every_frame_is_protected_alike(
 def evaluated() -> dict[str, Any]:
     """What is said of a dict of columns beside itself."""
     found = evosdc.evaluate(firms(), firms(), key=["region"], target="size")
-    return found.summary()
+    return {**found.summary(), "seconds": None}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -139,7 +139,7 @@ def test_every_frame_is_evaluated_alike(kind: str, evaluated: dict[str, Any]) ->
     made = [KINDS[kind](firms()) for _ in range(2)]
     found = evosdc.evaluate(*made, key=["region"], target="size")
     assert not found.fit
-    assert found.summary() == evaluated
+    assert {**found.summary(), "seconds": None} == evaluated
 
 
 def put_table(path: Path, table: Table) -> Path:

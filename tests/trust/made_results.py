@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from builders import grid_of
 from evosdc.evolution.record import Entry
-from evosdc.results import Certificate, Claim, Exposure, Protection, Verdict
+from evosdc.results import Certificate, Claim, Exposure, TableVerdict
+from evosdc.results.tables import Protection
 from evosdc.table import (
     Dimension,
     Hierarchy,
@@ -30,7 +31,7 @@ SENTENCES = Claim(
     strictness="reached",
     proof="31 witnesses in exact arithmetic",
 )
-SAFE = Verdict(True, (), 3, True, 0.0, False, {"cube": 31}, insiders=17)
+SAFE = TableVerdict(True, (), 3, True, 0.0, False, {"cube": 31}, insiders=17)
 
 
 def turnover_of(values: NDArray[np.float64], names: str = "abc") -> Table:
@@ -71,7 +72,7 @@ def result_of(
     table: Table,
     primary: Any,
     secondary: Any,
-    verdict: Verdict = SAFE,
+    verdict: TableVerdict = SAFE,
     **changes: Any,
 ) -> Protection:
     """A result that hides these cells."""
@@ -105,13 +106,13 @@ def result_of(
         seed=654_321,
         version="9.9.9",
         reason="nothing left to try",
-        settings={"time_limit": 765_432, "seed": 654_321, "secondaries": False},
+        settings={"time_limit": 765_432, "seed": 654_321, "protect_secondaries": False},
         notes=("a note about 876,543",),
     )
     return replace(made, **changes)
 
 
-def exposed(table: Table, cells: list[int]) -> Verdict:
+def exposed(table: Table, cells: list[int]) -> TableVerdict:
     """A verdict that finds these cells exposed, close to their values."""
     found = tuple(
         Exposure(
@@ -125,4 +126,4 @@ def exposed(table: Table, cells: list[int]) -> Verdict:
         )
         for c in cells
     )
-    return Verdict(False, found, len(cells), True, 0.0, False)
+    return TableVerdict(False, found, len(cells), True, 0.0, False)

@@ -12,7 +12,7 @@ import pytest
 
 import evosdc
 from builders import Command, options_of
-from evosdc.results import Claim
+from evosdc.results import TABLE_QUESTIONS, Claim
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +73,8 @@ def test_an_option_changes_its_part(
     protect: dict[str, Any],
     words: str,
 ) -> None:
-    plain = claim(records, {}).as_json()
-    other = claim(records, tabulate, **protect).as_json()
+    plain = dict(claim(records, {}))
+    other = dict(claim(records, tabulate, **protect))
     assert words in other[part]
     assert plain[part] != other[part]
 
@@ -117,11 +117,11 @@ def test_the_claim_travels(run: Command, tmp_path: Path, records: pa.Table) -> N
     code, text, error = run("protect", path, "-o", out, "--evaluations", 5, "--json")
     assert code in (0, 3), error
     said = json.loads(text)["claim"]
-    assert list(said) == list(Claim.QUESTIONS)
+    assert list(said) == list(TABLE_QUESTIONS)
     assert json.loads((out / "confidential/claim.json").read_text())["claim"] == said
     page = (out / "confidential" / "report.html").read_text()
     assert "What was proved, against whom" in page or code == 3
-    for question in Claim.QUESTIONS.values():
+    for question in TABLE_QUESTIONS.values():
         assert question in page
     with np.load(out / "confidential" / "certificate.npz") as arrays:
         assert json.loads(str(arrays["claim"])) == said
@@ -129,5 +129,5 @@ def test_the_claim_travels(run: Command, tmp_path: Path, records: pa.Table) -> N
 
 def test_the_page_on_safety_has_every_part() -> None:
     page = (Path(__file__).parents[2] / "docs/explanation/safety.md").read_text()
-    for question in Claim.QUESTIONS.values():
+    for question in TABLE_QUESTIONS.values():
         assert question in page

@@ -164,7 +164,7 @@ def test_a_layout_cannot_be_without_a_writer(
     result = evosdc.protect(
         cells, read=evosdc.Read(rules="none"), stop=evosdc.Stop(evaluations=1)
     )
-    folder = Path(result.write(tmp_path / "out", also="new"))
+    folder = Path(result.write(tmp_path / "out", formats="new"))
     assert (folder / "published-new.txt").read_text() == "new"
     with pytest.raises(TypeError):
         formats.Layout(ending="-new.txt")  # type: ignore[call-arg]

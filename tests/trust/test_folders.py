@@ -13,25 +13,26 @@ import numpy as np
 import pytest
 from made_results import SAFE, exposed, linked_of, numbers, result_of, turnover_of
 
-from evosdc.api.writing import write_result, write_unjudged
 from evosdc.cli.show import show_protection, show_verdict, show_warnings
 from evosdc.errors import InputError
 from evosdc.io import (
-    check_output_directory,
-    kin_warnings,
     pattern_frame,
     published_frame,
     read_pattern,
     write_jj,
-    write_protection,
 )
 from evosdc.io.delimited import write_csv
-from evosdc.results import Protection, Verdict
+from evosdc.results import TableVerdict
+from evosdc.results.folder import check_output_directory
+from evosdc.results.related import related_warnings
+from evosdc.results.result import write_result
+from evosdc.results.table_files import write_unjudged
+from evosdc.results.tables import Protection
 from evosdc.table import Origin, Table, build_table
 
 INSIDE = {"pattern.csv", "certificate.npz", "run.csv", "report.html", "claim.json"}
 ARRAYS = {"cells": np.zeros(0), "numerators": np.zeros(0)}
-OPEN = replace(SAFE, safe=None, open=("dim_a=a1, dim_b=b1",))
+OPEN = replace(SAFE, ok=None, open=("dim_a=a1, dim_b=b1",))
 
 
 def mode(path: Path) -> int:
@@ -116,7 +117,7 @@ def test_the_claim_is_kept(tmp_path: Path, result: Protection) -> None:
     write_result(tmp_path / "out", result, force=False, warnings=("beside",))
     found = claim_of(tmp_path / "out")
     assert found["verdict"] == "SAFE"
-    assert found["claim"] == result.claim.as_json()
+    assert found["claim"] == result.claim
     assert found["notes"] == list(result.notes)
     assert found["warnings"] == ["beside"]
     assert found["settings"] == dict(result.settings)
@@ -308,7 +309,7 @@ def test_another_pattern_of_the_table_is_noticed(
 ) -> None:
     write_result(tmp_path / "first", result, force=False)
     other = result_of(table, [0], [2, 4, 6])
-    (line,) = kin_warnings(tmp_path / "second", other.table, other.table.hidden)
+    (line,) = related_warnings(tmp_path / "second", other.table, other.table.hidden)
     assert "another pattern of the same table" in line
     published = tmp_path / "first" / "publish" / "published.csv"
     assert line.endswith(f"--already-published {published}")
@@ -320,7 +321,7 @@ def test_another_pattern_of_the_table_is_noticed(
     assert "a copy of what was published, into another folder" in line
     # The same pattern again gives nothing away.
     write_result(tmp_path / "first", result, force=True)
-    assert not kin_warnings(tmp_path / "second", result.table, result.table.hidden)
+    assert not related_warnings(tmp_path / "second", result.table, result.table.hidden)
 
 
 def test_a_draft_is_nothing_to_warn_of(
@@ -329,7 +330,7 @@ def test_a_draft_is_nothing_to_warn_of(
     bad = replace(result, verdict=exposed(result.table, [0]))
     write_result(tmp_path / "first", bad, force=False)
     other = result_of(table, [0], [2, 4, 6])
-    assert not kin_warnings(tmp_path / "second", other.table, other.table.hidden)
+    assert not related_warnings(tmp_path / "second", other.table, other.table.hidden)
 
 
 def test_another_table_of_the_same_records_is_noticed(tmp_path: Path) -> None:
@@ -346,7 +347,7 @@ def test_another_table_of_the_same_records_is_noticed(tmp_path: Path) -> None:
     ).read_text(encoding="utf-8")
     # Next year's survey is another matter.
     later = result_of(turnover_of(cube.sum(axis=1) + 1, "ac"), [0], [1, 3])
-    assert not kin_warnings(tmp_path / "three", later.table, later.table.hidden)
+    assert not related_warnings(tmp_path / "three", later.table, later.table.hidden)
     # Unless both say that they were made from the same records.
     for name, made in (("one", one), ("later", later)):
         known = made.table.replace(origin=Origin(rules=(), source="abc"))
@@ -366,7 +367,7 @@ def test_the_order_of_cells_makes_no_other_table(
     hidden = {result.table.label(c) for c in np.flatnonzero(result.table.hidden)}
     mask = np.array([again.label(c) in hidden for c in range(len(again))])
     assert not np.array_equal(mask, result.table.hidden)
-    assert not kin_warnings(tmp_path / "second", again, mask)
+    assert not related_warnings(tmp_path / "second", again, mask)
 
 
 def test_a_flat_folder_with_another_pattern_is_noticed(
@@ -374,10 +375,10 @@ def test_a_flat_folder_with_another_pattern_is_noticed(
 ) -> None:
     flat_run(tmp_path / "out", result)
     other = result_of(table, [0], [2, 4, 6])
-    (line,) = kin_warnings(tmp_path / "out", other.table, other.table.hidden)
+    (line,) = related_warnings(tmp_path / "out", other.table, other.table.hidden)
     assert "held another pattern of the same table" in line
     assert "published.csv" not in line
-    assert not kin_warnings(tmp_path / "out", result.table, result.table.hidden)
+    assert not related_warnings(tmp_path / "out", result.table, result.table.hidden)
 
 
 def shown(
@@ -404,7 +405,7 @@ def test_the_closing_line(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     result: Protection,
-    verdict: Verdict,
+    verdict: TableVerdict,
     line: str,
 ) -> None:
     text = shown(capsys, monkeypatch, replace(result, verdict=verdict), tmp_path / "o")
@@ -499,10 +500,5 @@ def test_warnings_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_folder_open_to_all_is_closed(tmp_path: Path, result: Protection) -> None:
     (tmp_path / "confidential").mkdir()
     (tmp_path / "confidential").chmod(0o777)
-    write_protection(
-        tmp_path,
-        result,
-        certificate_arrays=ARRAYS,
-        force=True,
-    )
+    write_result(tmp_path, result, force=True)
     assert mode(tmp_path / "confidential") == 0o700

@@ -25,7 +25,7 @@ from evosdc.io import (
     read_table,
 )
 from evosdc.io.formats import FORMATS, LAYOUTS
-from evosdc.results import Protection
+from evosdc.results.tables import Protection
 
 ALL = ",".join(FORMATS)
 
@@ -69,7 +69,7 @@ def numbers_in(path: Path) -> set[float]:
 @pytest.mark.parametrize("kind", ["grid", "tree", "linked"])
 def test_nothing_hidden_is_in_any_of_them(tmp_path: Path, kind: str) -> None:
     result = made(kind)
-    out = result.write(tmp_path / "out", also=ALL)
+    out = result.write(tmp_path / "out", formats=ALL)
     assert out == tmp_path / "out" / "publish"
     files = [p for p in out.iterdir() if p.name != "report.html"]
     several = 2 if kind == "linked" else 1
@@ -97,8 +97,8 @@ def test_primaries_look_like_secondaries(tmp_path: Path, kind: str) -> None:
             status=np.array([letters.get(s, s) for s in result.table.status]),
         ),
     )
-    one = result.write(tmp_path / "a", also=LAYOUTS)
-    two = other.write(tmp_path / "b", also=LAYOUTS)
+    one = result.write(tmp_path / "a", formats=LAYOUTS)
+    two = other.write(tmp_path / "b", formats=LAYOUTS)
     names = sorted(p.name for p in one.iterdir())
     assert names == sorted(p.name for p in two.iterdir())
     for name in names:
@@ -121,7 +121,7 @@ def test_published_frames_keep_nothing_in_their_buffers() -> None:
 
 def test_the_whole_table_as_jj_is_confidential(tmp_path: Path) -> None:
     result = made("grid")
-    result.write(tmp_path / "out", also="jj")
+    result.write(tmp_path / "out", formats="jj")
     path = tmp_path / "out" / "confidential" / "table.jj"
     assert path.stat().st_mode & 0o077 == 0
     assert not list((tmp_path / "out" / "publish").glob("*.jj*"))
@@ -131,7 +131,7 @@ def test_the_whole_table_as_jj_is_confidential(tmp_path: Path) -> None:
 
 def test_secondaries_for_next_year_are_confidential(tmp_path: Path) -> None:
     result = made("grid")
-    result.write(tmp_path / "out", also="hst")
+    result.write(tmp_path / "out", formats="hst")
     path = tmp_path / "out" / "confidential" / "next-year.hst"
     assert path.stat().st_mode & 0o077 == 0
     assert not list((tmp_path / "out" / "publish").glob("*.hst"))
@@ -144,7 +144,7 @@ def test_secondaries_for_next_year_are_confidential(tmp_path: Path) -> None:
 def test_what_is_not_safe_stays_a_draft(tmp_path: Path) -> None:
     result = made("grid")
     bad = replace(result, verdict=exposed(result.table, [0]))
-    assert bad.write(tmp_path / "out", also=ALL) == tmp_path / "out" / "draft"
+    assert bad.write(tmp_path / "out", formats=ALL) == tmp_path / "out" / "draft"
     assert not (tmp_path / "out" / "publish").exists()
     assert (tmp_path / "out" / "draft" / "published-grid.csv").exists()
 
@@ -152,7 +152,7 @@ def test_what_is_not_safe_stays_a_draft(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["tree", "linked"])
 def test_force_leaves_none_of_them_behind(tmp_path: Path, kind: str) -> None:
     result = made(kind)
-    result.write(tmp_path / "out", also=ALL)
+    result.write(tmp_path / "out", formats=ALL)
     (tmp_path / "out" / "publish" / "grid.csv").write_text("mine")
     result.write(tmp_path / "out", force=True)
     names = {p.name for p in (tmp_path / "out" / "publish").iterdir()}
@@ -190,7 +190,7 @@ def test_cells_that_no_table_shows_are_in_none_of_them(tmp_path: Path) -> None:
     linked = evosdc.tabulate(firms, spans, "turnover", rules=["freq:32"])
     assert linked.table.unshown is not None
     result = evosdc.protect(linked, method="attacker", stop=evosdc.Stop(evaluations=1))
-    out = result.write(tmp_path / "out", also=LAYOUTS)
+    out = result.write(tmp_path / "out", formats=LAYOUTS)
     unshown = {float(x) for x in result.table.value[result.table.unshown]}
     assert len(unshown) > 10
     files = [p for p in out.iterdir() if p.name != "report.html"]

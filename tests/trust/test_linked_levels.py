@@ -450,7 +450,7 @@ def test_further_formats_have_the_levels_of_each_table(
         stop=evosdc.Stop(evaluations=5),
         attackers=evosdc.Attackers(who="public"),
     )
-    result.write(tmp_path / "out", also="pivot,grid,tab")
+    result.write(tmp_path / "out", formats="pivot,grid,tab")
     folder = tmp_path / "out" / ("publish" if result.safe else "draft")
     first = (folder / "published-1-A88-N2-pivot.csv").read_text()
     assert "x1a" not in first

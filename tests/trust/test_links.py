@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import stat
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,22 +16,28 @@ from made_results import exposed, numbers, result_of, turnover_of
 
 import evosdc
 from builders import Command
-from evosdc.api.writing import write_result, write_unjudged
-from evosdc.cli import synth_files
 from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.io import (
-    check_output_directory,
     check_output_file,
     write_records,
     write_tab,
     write_table,
 )
 from evosdc.io.checkpoint import Checkpoint, remove_checkpoint, write_checkpoint
-from evosdc.io.folders import DEMO, RECORDS, owned_files, refuse_foreign
 from evosdc.io.paths import open_output, write_text
-from evosdc.io.records import Records
-from evosdc.results import Protection
+from evosdc.io.records import RecordFile
+from evosdc.results.folder import (
+    DEMO,
+    RESULT,
+    check_output_directory,
+    owned_files,
+    refuse_foreign,
+)
+from evosdc.results.result import write_result
+from evosdc.results.synthetic import write_copies
+from evosdc.results.table_files import check_protection_directory, write_unjudged
+from evosdc.results.tables import Protection
 
 KEY = ("--key", "age,town", "--target", "ill")
 QUICK = ("--generations", "1", "--moves", "2000", "--time-limit", "1")
@@ -206,7 +211,7 @@ def test_no_folder_of_a_result_is_a_link(
         out.mkdir()
     (out / place if place else out).symlink_to(elsewhere)
     before = tree(tmp_path)
-    for names in (DEMO, RECORDS):
+    for names in (DEMO, RESULT):
         if place in ("", *names):
             with pytest.raises(InputError, match="is a symbolic link"):
                 check_output_directory(out, force=True, names=names)
@@ -268,13 +273,13 @@ def test_a_name_does_not_make_a_file_ours(
     says = "is a symbolic link" if kind == "link" else "is in the way"
     if name in OURS["records"]:
         with pytest.raises(InputError, match=says):
-            check_output_directory(out, force=True, names=RECORDS)
+            check_output_directory(out, force=True)
         with pytest.raises(InputError, match=says):
-            synth_files.write_copies(out, [None], Records(None), suffix=".csv")
+            write_copies(out, [None], RecordFile(None))
     if name in OURS["tables"]:
         source = Path("made.jj")
         with pytest.raises(InputError, match=says):
-            check_output_directory(out, force=True, sources=[source])
+            check_protection_directory(out, force=True, sources=[source])
         with pytest.raises(InputError, match=says):
             write_unjudged(out, result.table, force=True, source=source)
         with pytest.raises(InputError, match=says):
@@ -322,14 +327,17 @@ def test_what_a_killed_run_left_is_known(
     def killed(*_: object) -> None:
         raise KilledError
 
-    monkeypatch.setattr("evosdc.io.result.write_also", killed)
+    monkeypatch.setattr("evosdc.results.tables.write_also", killed)
     # A process that is killed tidies nothing.
-    monkeypatch.setattr("evosdc.io.result.or_nothing", lambda *_: nullcontext())
+    monkeypatch.setattr("evosdc.results.folder._remove_stage", lambda _: None)
     with pytest.raises(KilledError):
         write_result(out, result, force=False)
     monkeypatch.undo()
-    assert (out / "publish" / "published.csv").exists()
-    half = out / "publish" / ".report.html.0123456789abcdef.part"
+    assert not (out / "publish").exists()
+    (stage,) = out.iterdir()
+    assert mode(stage) == 0o700
+    assert (stage / "publish" / "published.csv").exists()
+    half = stage / "publish" / ".report.html.0123456789abcdef.part"
     half.write_text("half")
     bad = replace(result, verdict=exposed(result.table, [0]))
     write_result(out, bad, force=True)
@@ -337,6 +345,22 @@ def test_what_a_killed_run_left_is_known(
     listed = json.loads((out / "confidential" / "claim.json").read_text())["files"]
     files = {n for n, what in tree(out).items() if what != "folder"}
     assert files == set(listed)
+
+
+def test_what_a_run_left_that_was_killed_while_it_moved_its_files(
+    tmp_path: Path, result: Protection
+) -> None:
+    """The claim is in its place, and the publication not yet."""
+    out = tmp_path / "out"
+    write_result(out, result, force=False)
+    stage = out / ".0123456789abcdef.part"
+    stage.mkdir(mode=0o700)
+    (out / "publish").rename(stage / "publish")
+    (stage / "publish" / "notes.txt").write_text("mine")
+    write_result(out, result, force=True)
+    listed = json.loads((out / "confidential" / "claim.json").read_text())["files"]
+    files = {n for n, what in tree(out).items() if what != "folder"}
+    assert files == {*listed, f"{stage.name}/publish/notes.txt"}
 
 
 def test_a_checkpoint_is_known_by_what_is_in_it(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import evosdc
 from builders import Command, flat_table, options_of
 from evosdc.io import read_apriori_into, write_table
 from evosdc.metrics.fresh import ATTACKS, FreshTest
-from evosdc.metrics.next_steps import release_steps
-from evosdc.results import Verdict
+from evosdc.results import TableVerdict
+from evosdc.results.next_steps import release_steps
 from evosdc.table import Origin, Table
 
 
@@ -47,7 +47,7 @@ def narrow() -> Table:
     return row("uszz", lower=[0.0, 18, 0, 0], upper=[inf, 22, inf, inf])
 
 
-def protected(table: Table, **options: Any) -> Verdict:
+def protected(table: Table, **options: Any) -> TableVerdict:
     return evosdc.protect(
         table, workers=1, **options_of("protect", evaluations=5, **options)
     ).verdict
@@ -232,7 +232,7 @@ def test_the_step_for_strict_levels_helps() -> None:
 def test_a_run_cut_short_says_to_go_on() -> None:
     from evosdc.results.next_steps import Searched, with_next_steps
 
-    undecided = Verdict(None, (), 3, True, 0.0, False, open=("r=a",))
+    undecided = TableVerdict(None, (), 3, True, 0.0, False, open=("r=a",))
     for ended, limited, word in (
         ("interrupted", True, "--resume"),
         ("time limit", True, "--time-limit"),

@@ -29,7 +29,8 @@ import evosdc
 from builders import unlabelled
 from evosdc.report import report_html, share_html
 from evosdc.report.kit.text import brief, fixed, number
-from evosdc.results import Claim, Protection, Verdict
+from evosdc.results import TABLE_QUESTIONS, Claim, TableVerdict
+from evosdc.results.tables import Protection
 from evosdc.table import Origin, Table
 
 KINDS: dict[str, Callable[[np.random.Generator, int], Table]] = {
@@ -91,7 +92,7 @@ def secrets_of(result: Protection) -> set[str]:
     return secret - shown
 
 
-def random_result(kind: str, seed: int, verdict: Verdict = SAFE) -> Protection:
+def random_result(kind: str, seed: int, verdict: TableVerdict = SAFE) -> Protection:
     draw = np.random.default_rng([seed, len(kind)])
     table = KINDS[kind](draw, int(draw.integers(0, 3)))
     many = min(len(table) // 2, 24)
@@ -162,7 +163,7 @@ def test_the_page_depends_on_what_is_published_alone(size: tuple[int, int]) -> N
         seconds=9.0,
         evaluations=2,
         notes=(),
-        claim=Claim(*"abcdefg"),
+        claim=Claim(**dict(zip(TABLE_QUESTIONS, "abcdefg", strict=True))),
         verdict=replace(SAFE, judged=9, proofs={}, insiders=3),
         settings={},
     )
@@ -180,7 +181,7 @@ def test_rules_are_named_without_their_parameters() -> None:
         assert rule not in page
     for word in ("12.5", "largest", "17 ", "31 ", "50 %", "sensitive: hidden"):
         assert word not in page
-    for question in Claim.QUESTIONS.values():
+    for question in TABLE_QUESTIONS.values():
         assert question in page
     odd = result.table.replace(origin=Origin(rules=(("house:77", 3),)))
     page = share_html(replace(result, table=odd))
@@ -207,10 +208,12 @@ def test_all_hidden_cells_look_alike() -> None:
         (replace(SAFE, insiders=None), "were not considered"),
         (replace(SAFE, strict=True), "Exceeded."),
         (replace(SAFE, exact=False, tolerance=1e-9), "in floating point"),
-        (replace(SAFE, safe=None, open=("dim_a=a1",)), "Draft: not to be published"),
+        (replace(SAFE, ok=None, open=("dim_a=a1",)), "Draft: not to be published"),
     ],
 )
-def test_the_public_claim_follows_the_verdict(verdict: Verdict, words: str) -> None:
+def test_the_public_claim_follows_the_verdict(
+    verdict: TableVerdict, words: str
+) -> None:
     page = share_html(random_result("one dimension", 4, verdict))
     assert words in page
     assert "dim_a=a1" not in page
@@ -220,7 +223,7 @@ def test_the_public_claim_follows_the_verdict(verdict: Verdict, words: str) -> N
 def test_a_table_protected_for_real(kind: str, tmp_path: Path) -> None:
     """Every file that may leave the office, as `protect` and the writer make them."""
     from evosdc import api
-    from evosdc.api.writing import write_result
+    from evosdc.results.result import write_result
 
     table = KINDS[kind](np.random.default_rng(8), 0)
     inner = np.flatnonzero(

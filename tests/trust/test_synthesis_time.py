@@ -22,6 +22,7 @@ from evosdc.io import write_records
 from evosdc.metrics import evaluate, registry
 from evosdc.metrics.uniques import ReplicatedUniques
 from evosdc.report.synthesis import synthesis_html
+from evosdc.results.next_steps import release_verdict
 
 NO_TIME = "not measured: no time left"
 
@@ -104,7 +105,7 @@ def test_everything_is_either_measured_or_listed() -> None:
 
 def test_without_time_for_its_tests_a_file_is_not_fit() -> None:
     found = evaluate(wide(300, 4), wide(300, 4, seed=2), **ROLES, left=lambda: -60.0)
-    assert not found.fit
+    assert not release_verdict(found).ok
     assert found.reasons == (f"the attacks behind the verdict are {NO_TIME}",)
     assert "no time left" in synthesis_html(found)
 

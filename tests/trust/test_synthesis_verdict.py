@@ -18,9 +18,9 @@ from builders import Command, records_in
 from evosdc import api
 from evosdc.api.microdata import _evaluated, _joined
 from evosdc.io import read_records, write_records
-from evosdc.io.folders import write_claim
 from evosdc.metrics import evaluate
 from evosdc.report.synthesis import synthesis_html
+from evosdc.results.folder import write_claim
 from evosdc.synth import Synthesiser
 
 KEY = ["age", "income", "sex"]
@@ -185,8 +185,8 @@ def test_strangers_pass_whoever_they_are_and_copies_never() -> None:
     for seed in range(12):
         frame, other = people(400, 100 + seed), people(400, 200 + seed)
         options = {"key": ["age", "town", "sex"], "target": "ill", "metrics": []}
-        passed += evaluate(frame, other, seed=seed, **options).fit
-        assert not evaluate(frame, bootstrap(frame), seed=seed, **options).fit
+        passed += not evaluate(frame, other, seed=seed, **options).reasons
+        assert evaluate(frame, bootstrap(frame), seed=seed, **options).reasons
     assert passed >= 11
 
 
@@ -247,7 +247,7 @@ def test_one_bad_copy_makes_all_of_them_unfit() -> None:
     frame, good = people(400, 7), people(400, 8)
     roles = {"key": KEY, "target": "ill", "seed": 0}
     found = _joined(_evaluated(frame, (good, frame), None, roles, lambda: 1.0), {})
-    assert not found.fit
+    assert found.reasons
     assert all(reason.startswith("copy 2: ") for reason in found.reasons)
 
 
@@ -307,7 +307,8 @@ def test_no_file_of_an_earlier_run_survives_and_no_other_is_touched(
     assert code == 2
     assert "is in the way, and 2 more: no claim of evosdc lists it" in err
     assert {path.read_text() for path in stale} == {"stale"}
-    write_claim(out, [*stale, out / "confidential" / "claim.json"])
+    listed = [*stale, out / "confidential" / "claim.json"]
+    write_claim(out, [path.relative_to(out).as_posix() for path in listed])
     run(*words)
     left = {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()}
     assert {"publish/notes.txt", "confidential/notes.txt", "synthetic.csv"} <= left
@@ -344,7 +345,7 @@ CHANGES = {
 def claimed(**options: Any) -> dict[str, str]:
     usual = {"key": KEY, "target": "ill", "generations": 1, "moves": 1000}
     usual |= {"time_limit": 1.0}
-    return api.synthesise(people(300, 10), **usual | options).claim.summary()
+    return api.synthesise(people(300, 10), **usual | options).claim
 
 
 @pytest.fixture(scope="module")
@@ -400,5 +401,5 @@ def test_the_original_of_common_combinations_is_no_copy_of_itself() -> None:
     frame = pa.table({name: rng.integers(0, 2, 600).astype(str) for name in "abc"})
     shuffled = frame.take(pa.array(rng.permutation(600)))
     found = api.evaluate(frame, shuffled, key=["a", "b"], target="c")
-    assert found.verdict == "not fit for release"
+    assert found.verdict.word == "not fit for release"
     assert "very records" in " ".join(found.reasons)

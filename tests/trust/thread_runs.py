@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import evosdc
 from builders import grid_of, options_of
-from evosdc.results import Certificate, Verdict
+from evosdc.results import Certificate, TableVerdict
 from evosdc.table import Table
 
 Answer = dict[str, str]
@@ -63,7 +63,7 @@ def protected(shape: Sequence[int], seed: int, **more: object) -> Answer:
     certificate = found.certificate
     return {
         "pattern": _digest(found.table.status),
-        "verdict": repr([getattr(found.verdict, f.name) for f in fields(Verdict)]),
+        "verdict": repr([getattr(found.verdict, f.name) for f in fields(TableVerdict)]),
         "certificate": _digest(
             *(np.asarray(getattr(certificate, f.name)) for f in fields(Certificate))
         ),

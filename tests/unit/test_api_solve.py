@@ -15,7 +15,7 @@ from builders import flat_table
 from evosdc.api.completing import cells_for
 from evosdc.attack import judge
 from evosdc.instances import make
-from evosdc.results import Verdict
+from evosdc.results import TableVerdict
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
@@ -42,15 +42,15 @@ def guarded_grid() -> Table:
 
 def undecided(
     monkeypatch: pytest.MonkeyPatch, which: set[int]
-) -> list[tuple[Verdict, Any]]:
+) -> list[tuple[TableVerdict, Any]]:
     """Let the judge run out of time on some calls; return what it says."""
-    said: list[tuple[Verdict, Any]] = []
+    said: list[tuple[TableVerdict, Any]] = []
     judged = solving.judge_all
 
-    def unsure(*asked: Any, **options: Any) -> tuple[Verdict, Any]:
+    def unsure(*asked: Any, **options: Any) -> tuple[TableVerdict, Any]:
         verdict, certificate = judged(*asked, **options)
         if len(said) in which:
-            verdict = replace(verdict, safe=None, open=("a cell",))
+            verdict = replace(verdict, ok=None, open=("a cell",))
         said.append((verdict, certificate))
         return said[-1]
 
@@ -94,8 +94,8 @@ def test_what_was_judged_first_stands_where_the_last_pattern_is_not(
 def test_a_limit_that_is_too_short_says_what_to_try() -> None:
     clock = Clock(10.0)
     clock.count(11.0)
-    verdict = Verdict(
-        safe=None,
+    verdict = TableVerdict(
+        ok=None,
         exposed=(),
         judged=100,
         exact=True,
@@ -300,15 +300,17 @@ def test_cells_without_time_are_protected_as_in_the_pattern_judged_first(
 ) -> None:
     """The last pattern leaves one level open: the first one's witness closes it."""
     table = make("random", 2, shape=(6, 5, 4), sensitive=0.15)
-    said: list[tuple[Verdict, Any]] = []
+    said: list[tuple[TableVerdict, Any]] = []
     judged = solving.judge_all
 
-    def unsure(judged_table: Table, *asked: Any, **options: Any) -> tuple[Verdict, Any]:
+    def unsure(
+        judged_table: Table, *asked: Any, **options: Any
+    ) -> tuple[TableVerdict, Any]:
         verdict, certificate = judged(judged_table, *asked, **options)
         said.append((verdict, certificate))
         if len(said) == 2:
             label = judged_table.label(int(judged_table.primaries[0]))
-            verdict = replace(verdict, safe=None, open=(label,))
+            verdict = replace(verdict, ok=None, open=(label,))
         return verdict, certificate
 
     monkeypatch.setattr(solving, "judge_all", unsure)

@@ -18,7 +18,7 @@ from evosdc.errors import InputError
 from evosdc.io.archive import read_arrays
 from evosdc.io.cells import read_published
 from evosdc.io.frames import published_frame
-from evosdc.results import Claim
+from evosdc.results import TABLE_QUESTIONS, Claim
 from evosdc.table import Dimension, Origin, Table
 from evosdc.table.knowledge import (
     as_counts,
@@ -28,7 +28,7 @@ from evosdc.table.knowledge import (
 )
 from evosdc.table.shares import Coalition
 
-CLAIM = Claim("rules", "levels", "knowledge", "insiders", "pub", "strict", "proof")
+CLAIM = Claim(**{name: name for name in TABLE_QUESTIONS})
 
 
 @pytest.fixture
@@ -311,7 +311,7 @@ def test_words_of_the_claim_are_neither_compared_nor_confirmed(table: Table) -> 
     assert not faults(table, reworded)
     first, second = (check_proof(table, read_proof(a)) for a in (arrays, reworded))
     assert first.checked == second.checked
-    assert set(first.checked) < set(Claim.QUESTIONS)
+    assert set(first.checked) < set(TABLE_QUESTIONS)
     assert "rules" not in first.checked
     # Words cannot pass for lines of ours.
     injected = changed(arrays, claim={"rules": "a\nSAFE:\x1b[1m b\u2028c"})

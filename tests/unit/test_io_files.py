@@ -8,7 +8,6 @@ import pytest
 
 from evosdc.errors import InputError
 from evosdc.io import (
-    check_output_directory,
     check_output_file,
     open_output,
     read_table,
@@ -16,6 +15,7 @@ from evosdc.io import (
     write_table,
 )
 from evosdc.io.suffixes import suffixes
+from evosdc.results.folder import check_output_directory
 from evosdc.table import Table
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,24 +11,37 @@ import pytest
 
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
-from evosdc.io import read_jj, read_pattern, table_from_frame, write_protection
-from evosdc.results import Claim, Verdict
+from evosdc.io import read_jj, read_pattern, table_from_frame
+from evosdc.results import TABLE_QUESTIONS, Certificate, Claim, TableVerdict
+from evosdc.results.result import write_result
+from evosdc.results.tables import Protection
 from evosdc.table import Table
 
 
-@dataclass
-class Outcome:
-    table: Table
-    verdict: Verdict = field(
-        default_factory=lambda: Verdict(True, (), 1, True, 0.0, False)
-    )
-    claim: Claim = field(default_factory=lambda: Claim(*"abcdefg"))
-    notes: tuple[str, ...] = ("a note",)
-    settings: dict[str, Any] = field(default_factory=lambda: {"seed": 3})
-    version: str = "9.9.9"
-    record: tuple[Entry, ...] = (
-        Entry(0.1, 1, 12.0, None, None, "start"),
-        Entry(0.5, 9, 7.5, 3.0, 0.25, "better, much"),
+def outcome(table: Table) -> Protection:
+    none = np.zeros(0, dtype=np.int64)
+    return Protection(
+        table=table,
+        method="greedy",
+        cost=6.5,
+        lower_bound=None,
+        gap=None,
+        verdict=TableVerdict(True, (), 1, True, 0.0, False),
+        claim=Claim(**{name: name for name in TABLE_QUESTIONS}),
+        certificate=Certificate(
+            np.array([0]), np.array([1], np.int8), np.array([0, 0]), none, none, none
+        ),
+        record=(
+            Entry(0.1, 1, 12.0, None, None, "start"),
+            Entry(0.5, 9, 7.5, 3.0, 0.25, "better, much"),
+        ),
+        seconds=1.0,
+        evaluations=9,
+        seed=3,
+        version="9.9.9",
+        reason="finished",
+        settings={"seed": 3},
+        notes=("a note",),
     )
 
 
@@ -46,20 +58,13 @@ def table() -> Table:
     )
 
 
-ARRAYS = {"cells": np.array([0]), "signs": np.array([1], dtype=np.int8)}
-
-
 def test_all_files(tmp_path: Path, table: Table) -> None:
     folder = tmp_path / "deep" / "out"
-    files = write_protection(
-        folder,
-        Outcome(table),
-        certificate_arrays=ARRAYS,
-        report_html="<p>é</p>",
-        share_html="<p>shared</p>",
-        source="data/my.table.jj.gz",
-    )
-    assert sorted(files) == sorted(p for p in folder.rglob("*") if p.is_file())
+    result = outcome(table)
+    write_result(folder, result, force=False, source="data/my.table.jj.gz")
+    listed = json.loads((folder / "confidential" / "claim.json").read_text())["files"]
+    there = [p for p in folder.rglob("*") if p.is_file()]
+    assert sorted(listed) == sorted(p.relative_to(folder).as_posix() for p in there)
     inside, publish = folder / "confidential", folder / "publish"
     assert (inside / "pattern.csv").read_text() == (
         "cell_id,r,value,status\n0,a,5,u\n1,b,6.5,m\n2,c,8,s\n3,Total,19.5,s\n"
@@ -71,8 +76,9 @@ def test_all_files(tmp_path: Path, table: Table) -> None:
         "seconds,evaluations,cost,bound,diversity,event\n"
         '0.1,1,12,,,start\n0.5,9,7.5,3,0.25,"better, much"\n'
     )
-    assert (inside / "report.html").read_text(encoding="utf-8") == "<p>é</p>"
-    assert (publish / "report.html").read_text() == "<p>shared</p>"
+    page = (inside / "report.html").read_text(encoding="utf-8")
+    assert page == result.report()
+    assert (publish / "report.html").read_text() == result.report(share=True)
     with np.load(inside / "certificate.npz") as certificate:
         assert certificate["signs"].tolist() == [1]
     assert "".join(read_jj(inside / "my.table.jj").status) == "umss"
@@ -82,11 +88,11 @@ def test_all_files(tmp_path: Path, table: Table) -> None:
 def test_nothing_is_overwritten(tmp_path: Path, table: Table) -> None:
     (tmp_path / "run.csv").write_text("old")
     with pytest.raises(InputError, match="--force"):
-        write_protection(tmp_path, Outcome(table), certificate_arrays=ARRAYS)
+        write_result(tmp_path, outcome(table), force=False)
     assert [f.name for f in tmp_path.iterdir()] == ["run.csv"]
-    write_protection(tmp_path, Outcome(table), certificate_arrays=ARRAYS, force=True)
+    write_result(tmp_path, outcome(table), force=True)
     assert (tmp_path / "run.csv").read_text() == "old"
-    assert not list(tmp_path.rglob("report.html"))
+    assert (tmp_path / "confidential" / "run.csv").read_text() != "old"
 
 
 def test_patterns_in_frames(table: Table) -> None:

@@ -12,6 +12,7 @@ import pytest
 from evosdc.errors import InputError, MethodError
 from evosdc.metrics import all_metrics, encode_frames, evaluate
 from evosdc.metrics.attribution import Tcap
+from evosdc.results.next_steps import release_verdict
 
 COLUMNS = ["age", "sex", "town", "job", "ill"]
 
@@ -93,23 +94,23 @@ def test_the_original_is_its_own_best_utility(copied) -> None:
 
 
 def test_a_copy_is_not_fit_and_strangers_are(copied, strangers) -> None:
-    assert copied.verdict == "not fit for release"
+    assert release_verdict(copied).word == "not fit for release"
     assert any("membership_auc" in reason for reason in copied.reasons)
     assert any("whose whole record is there" in reason for reason in copied.reasons)
     assert "members can be told from others" in " ".join(copied.plain_words)
-    assert strangers.verdict == "fit for release"
+    assert release_verdict(strangers).word == "fit for release"
     assert strangers.reasons == ()
 
 
 def test_without_a_holdout_the_halves_of_the_original_tell() -> None:
     options = {"key": COLUMNS[:4], "target": "ill", "metrics": ["jsd_2"]}
     result = evaluate(PEOPLE, STRANGERS, **options)
-    assert result.fit
+    assert not result.reasons
     half = "the other half of the original"
     assert result.tests
     assert all(test.against.startswith(half) for test in result.tests)
     assert "No hold-out was given" in " ".join(result.plain_words)
-    assert not evaluate(PEOPLE, PEOPLE, **options).fit
+    assert evaluate(PEOPLE, PEOPLE, **options).reasons
 
 
 def test_copies_are_measured_whatever_was_asked_for() -> None:

@@ -16,8 +16,7 @@ WRITES |= {"NamedTemporaryFile", "mkstemp", "mktemp", "mkfifo"}
 REMOVES = {"unlink", "rmtree", "rename", "renames", "removedirs", "chmod"}
 WRITER = {"io/paths.py"}
 # Folders of results, and checkpoints: each looks first whose a file is.
-REMOVERS = WRITER | {"io/folders.py", "io/checkpoint.py", "io/result.py"}
-REMOVERS |= {"cli/synth_files.py"}
+REMOVERS = WRITER | {"results/folder.py", "io/checkpoint.py"}
 # A side file goes with its table, compiled code with the source it was made from.
 REMOVERS |= {"io/sidecar.py", "compile/cache.py"}
 

@@ -128,7 +128,7 @@ def test_notebooks_show_verdict_and_claim(
         page = one._repr_html_()
         assert f"<h2>{word}: " in page
         assert f"What was {asked}, against whom" in page
-        for question in one.claim.QUESTIONS.values():
+        for question in one.claim.questions.values():
             assert question in page
         # The style of the card must not reach the notebook around it.
         style = page.partition("<style>")[2].partition("</style>")[0]
@@ -286,12 +286,17 @@ def test_no_time_limit_is_none() -> None:
         assert keywords.seconds(stop) == found
 
 
-@pytest.mark.parametrize(
-    "verb", ["protect", "audit", "lower_bound", "tabulate", "verify", "methods"]
-)
-def test_the_example_of_a_verb_runs(verb: str) -> None:
-    function = getattr(evosdc, verb)
+EXAMPLES = [
+    *("protect", "audit", "lower_bound", "tabulate", "methods", "link", "verify"),
+    *("read_table", "write_table", "read_hierarchy", "read_result", "Claim"),
+    *("Dominance", "Frequency", "Group", "Manual", "PPercent", "PriorPosterior"),
+    *("Request", "Rule", "ZeroUnsafe"),
+]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_of_a_public_name_runs(name: str) -> None:
     finder = doctest.DocTestFinder(recurse=False)
-    (example,) = finder.find(function, verb, globs={})
+    (example,) = finder.find(getattr(evosdc, name), name, globs={})
     assert example.examples
     assert doctest.DocTestRunner().run(example).failed == 0

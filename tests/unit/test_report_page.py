@@ -15,7 +15,8 @@ from builders import grid_of, unlabelled
 from evosdc.evolution.record import Entry
 from evosdc.report import report_html
 from evosdc.report.grid import MOST_CELLS, MOST_COLUMNS
-from evosdc.results import Certificate, Claim, Exposure, Protection, Verdict
+from evosdc.results import TABLE_QUESTIONS, Certificate, Claim, Exposure, TableVerdict
+from evosdc.results.tables import Protection
 from evosdc.table import (
     Dimension,
     Hierarchy,
@@ -77,8 +78,10 @@ def protection_of(
         cost=70.5,
         lower_bound=60.0,
         gap=0.175,
-        verdict=Verdict(True, (), len(primary), True, 0.0, False, {"rectangles": n}),
-        claim=Claim(*(f"{name} <sentence>" for name in Claim.QUESTIONS)),
+        verdict=TableVerdict(
+            True, (), len(primary), True, 0.0, False, {"rectangles": n}
+        ),
+        claim=Claim(**{name: f"{name} <sentence>" for name in TABLE_QUESTIONS}),
         certificate=Certificate(
             np.repeat(primary, 2),
             np.ones(n, dtype=np.int8),
@@ -159,7 +162,7 @@ def test_a_report_without_a_bound_says_what_to_try(small: Protection) -> None:
 
 def test_an_exposed_table_is_called_so(small: Protection) -> None:
     verdict = replace(
-        small.verdict, safe=False, exposed=(exposure(0, "dim_a=a0, dim_b=b0"),)
+        small.verdict, ok=False, exposed=(exposure(0, "dim_a=a0, dim_b=b0"),)
     )
     text = report_html(replace(small, verdict=verdict))
     page = Page(text)
@@ -176,7 +179,7 @@ def test_an_exposed_table_is_called_so(small: Protection) -> None:
 
 def test_many_exposed_cells_are_cut_with_a_note(small: Protection) -> None:
     verdict = replace(
-        small.verdict, safe=False, exposed=tuple(exposure(0) for _ in range(501))
+        small.verdict, ok=False, exposed=tuple(exposure(0) for _ in range(501))
     )
     text = report_html(replace(small, verdict=verdict))
     assert "The first 500 of 501 are listed" in text
@@ -185,7 +188,7 @@ def test_many_exposed_cells_are_cut_with_a_note(small: Protection) -> None:
 
 def test_a_cell_counts_once_however_many_find_it(small: Protection) -> None:
     found = tuple(replace(exposure(0), insider=f"dim_a=a{k}") for k in range(3))
-    verdict = replace(small.verdict, safe=False, exposed=found, judged=4)
+    verdict = replace(small.verdict, ok=False, exposed=found, judged=4)
     text = report_html(replace(small, verdict=verdict))
     assert Page(text).all_of("h2")[0] == "EXPOSED: 1 of 4 cells"
     for k in range(3):
@@ -205,7 +208,7 @@ def test_nothing_sensitive_under_rules_is_safe() -> None:
 def test_nothing_is_safe_without_a_rule(rules: tuple[()] | None, safe: Any) -> None:
     made = protection_of(counted(3, 3), [], [])
     table = made.table.replace(origin=Origin(rules=rules))
-    verdict = replace(made.verdict, safe=safe)
+    verdict = replace(made.verdict, ok=safe)
     text = report_html(replace(made, table=table, verdict=verdict))
     assert "NOT JUDGED: no rule said which cells are sensitive" in text
     assert "SAFE" not in text
@@ -213,7 +216,7 @@ def test_nothing_is_safe_without_a_rule(rules: tuple[()] | None, safe: Any) -> N
 
 
 def test_undecided_cells_are_listed(small: Protection) -> None:
-    verdict = replace(small.verdict, safe=None, open=("dim_a=a0", "dim_a=<a1>"))
+    verdict = replace(small.verdict, ok=None, open=("dim_a=a0", "dim_a=<a1>"))
     text = report_html(replace(small, verdict=verdict))
     assert "NOT JUDGED: 2 cells undecided" in text
     assert {"dim_a=a0", "dim_a=<a1>"} <= set(Page(text).all_of("li"))
@@ -222,7 +225,7 @@ def test_undecided_cells_are_listed(small: Protection) -> None:
 def test_the_claim_answers_every_question(small: Protection) -> None:
     page = Page(report_html(small))
     assert "What was proved, against whom" in page.all_of("h2")
-    for name, question in Claim.QUESTIONS.items():
+    for name, question in TABLE_QUESTIONS.items():
         assert question in page.all_of("th")
         assert f"{name} <sentence>" in page.all_of("td")
 
@@ -271,7 +274,7 @@ def test_labels_are_escaped() -> None:
         table, [0], [1], settings={nasty: nasty}, notes=(nasty,), reason=nasty
     )
     verdict = replace(
-        made.verdict, safe=False, exposed=(exposure(0, nasty),), proofs={nasty: 1}
+        made.verdict, ok=False, exposed=(exposure(0, nasty),), proofs={nasty: 1}
     )
     text = report_html(replace(made, verdict=verdict), title=nasty)
     assert "<script" not in text

@@ -15,6 +15,7 @@ from evosdc.metrics import evaluate
 from evosdc.report.kit.plane import Plane
 from evosdc.report.kit.text import figure
 from evosdc.report.synthesis import synthesis_html
+from evosdc.results.next_steps import release_verdict
 
 RNG = np.random.default_rng(7)
 FRAME = pd.DataFrame(
@@ -108,7 +109,7 @@ def test_what_was_not_protected_is_said() -> None:
     assert "What was not protected" in page
     for sentence in RESULT.plain_words:
         assert sentence.split("<")[0][:40].replace("'", "&#x27;") in page
-    assert f"Verdict: {RESULT.verdict}." in page
+    assert f"Verdict: {release_verdict(RESULT).word}." in page
 
 
 def test_the_map_marks_the_references_and_the_front() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,41 +27,11 @@ from evosdc.options.tables import (
     Run,
 )
 from evosdc.parallel import joined
-from evosdc.report import card_html
-from evosdc.results import Certificate, Claim, Verdict
 from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import with_next_steps
+from evosdc.results.tables import Audit
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Audit:
-    """The judge's word on a pattern, what it states, and the witnesses that prove it.
-
-    `known` are the cells that an attacker has although they are sensitive or hidden.
-    """
-
-    table: Table
-    verdict: Verdict
-    claim: Claim
-    certificate: Certificate
-    known: NDArray[np.bool_]
-
-    @property
-    def safe(self) -> bool | None:
-        """Whether every cell judged is protected; None where it was not judged."""
-        return self.verdict.safe
-
-    def __repr__(self) -> str:
-        shown = self.table.shown
-        hidden = int((self.table.hidden & shown & ~self.known).sum())
-        cells = int(shown.sum())
-        return f"Audit({self.verdict.brief}; {cells:,} cells, {hidden:,} hidden)"
-
-    def _repr_html_(self) -> str:
-        """Show the verdict and what it states in a notebook: no value, no interval."""
-        return card_html(self.verdict, self.table, self.claim)
 
 
 @verb(AUDIT, **FORMER)
@@ -117,7 +86,8 @@ def audit(
     """
     AuditKeywords(time_limit=time_limit, workers=workers)
     asked = Asked.of(AUDIT, attackers=attackers, prior=prior, read=read, run=run)
-    end = None if time_limit is None else moment() + time_limit
+    start = moment()
+    end = None if time_limit is None else start + time_limit
     resolved = as_asked(table, asked)
     against = Against.asked(asked.attackers, resolved)
     small_jobs.has(len(resolved))
@@ -161,12 +131,18 @@ def audit(
     )
     open_primaries = int((known & ~before.cells & (resolved.status == PRIMARY)).sum())
     if open_primaries:
-        claim = replace(
-            claim,
+        claim = claim.changed(
             publication=f"{claim.publication}; {open_primaries:,} sensitive cells are "
             "published",
         )
-    return Audit(resolved, verdict, claim, certificate, known)
+    settings = {
+        "time_limit": time_limit,
+        **against.settings(),
+        "already_published": list(before.words),
+    }
+    return Audit(
+        resolved, verdict, claim, certificate, known, settings, moment() - start
+    )
 
 
 def _mask(table: Table, pattern: Any) -> NDArray[np.bool_]:

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.results import Certificate, Verdict
+from evosdc.results import Certificate, TableVerdict
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY
 
 
-def undecided(table: Table, verdict: Verdict) -> NDArray[np.int64]:
+def undecided(table: Table, verdict: TableVerdict) -> NDArray[np.int64]:
     """Return the sensitive cells that a verdict leaves open or finds exposed."""
     open_labels = set(verdict.open)
     cells = {e.cell for e in verdict.exposed}

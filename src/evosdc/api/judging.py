@@ -12,7 +12,7 @@ from evosdc.api.attackers import Against
 from evosdc.attack import judge, judge_attackers
 from evosdc.attack.hints import Hint
 from evosdc.parallel import Workers
-from evosdc.results import Certificate, Verdict
+from evosdc.results import Certificate, TableVerdict
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers
 
@@ -29,7 +29,7 @@ def judge_all(
     hints: Sequence[Hint] = (),
     workers: Workers | None = None,
     seen: Certificate | None = None,
-) -> tuple[Verdict, Certificate]:
+) -> tuple[TableVerdict, Certificate]:
     """Ask the judge, about everyone and about each attacker who knows more.
 
     Nothing judged is SAFE only where rules looked and found nothing. `attackers` are
@@ -58,7 +58,7 @@ def judge_all(
             attackers=asked.of(table) if attackers is None else attackers,
         )
     if not verdict.judged and not table.origin.rules:
-        verdict = replace(verdict, safe=None)
-    if verdict.safe and verdict.judged and table.origin.ring:
-        verdict = replace(verdict, safe=None, open=(_RING,))
+        verdict = replace(verdict, ok=None)
+    if verdict.ok and verdict.judged and table.origin.ring:
+        verdict = replace(verdict, ok=None, open=(_RING,))
     return verdict, certificate

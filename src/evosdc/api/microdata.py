@@ -3,146 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evosdc import __version__
 from evosdc.api.records import as_records, repeated_note
 from evosdc.api.synthesis_checkpoint import keeping
-from evosdc.compile.clock import Clock
+from evosdc.compile.clock import Clock, moment
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.paths import PathLike
 from evosdc.io.text import formula_notes, text_columns
-from evosdc.metrics import Evaluation
+from evosdc.metrics import Measurements
 from evosdc.options import checked
-from evosdc.results.synthetic import SyntheticClaim
-from evosdc.results.synthetic_claims import synthetic_claim_of
+from evosdc.results.synthetic import Evaluation, Synthesis, limits_exceeded
 from evosdc.synth.compared_columns import measured
 
 if TYPE_CHECKING:
     from evosdc.synth import Scenario, Synthesiser
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Synthesis:
-    """Synthetic copies, the model that made them, and what they are worth and risk.
-
-    The evaluation is that of the first copy; its verdict is that of all. `risks` are
-    the four risks of each copy.
-    """
-
-    copies: tuple[Any, ...]
-    model: Any
-    evaluation: Evaluation
-    risks: tuple[Mapping[str, float], ...] = ()
-
-    @property
-    def risk_met(self) -> bool | None:
-        """Whether every copy meets every risk limit; None where there is none."""
-        limits = self.model.risk_limits_
-        if not limits:
-            return None
-        copies = self.risks or (self.evaluation.risk,)
-        return not any(_above(limits, risk) for risk in copies)
-
-    @property
-    def fit(self) -> bool:
-        """Whether every copy is fit for release."""
-        return self.evaluation.fit
-
-    @property
-    def claim(self) -> SyntheticClaim:
-        """What the verdict is about."""
-        return synthetic_claim_of(self.evaluation, self.model)
-
-    @property
-    def first_risk(self) -> str:
-        """The risk that a single limit is about."""
-        risk = self.model.scenario.risk
-        names = risk.split(",") if isinstance(risk, str) else list(risk)
-        return str(names[0]).strip()
-
-    def __repr__(self) -> str:
-        made = self.evaluation
-        many = len(self.copies)
-        return (
-            f"Synthesis({made.verdict}: {many:,} {'copy' if many == 1 else 'copies'} "
-            f"of {made.synthetic_rows:,} records and {len(made.names):,} variables; "
-            f"{self.model.generations_:,} generations, {self.model.reason_})"
-        )
-
-    def run_rows(self) -> list[dict[str, Any]]:
-        """Return the run record, a row per generation."""
-        names = list(self.model.front_[0].risks)
-        return [
-            {
-                "seconds": round(g.seconds, 3),
-                "generation": g.generation,
-                "evaluations": g.evaluations,
-                "cost": g.cost,
-                "utility": g.utility,
-                "risk": risks[self.first_risk],
-                **risks,
-                "mean_cost": g.mean_cost,
-                "diversity": g.diversity,
-            }
-            for g in self.model.record_
-            for risks in [dict(zip(names, g.risks, strict=True))]
-        ]
-
-    def front_rows(self) -> list[dict[str, Any]]:
-        """Return the front, a row per candidate; empty unless the mode was pareto."""
-        if not self.model.trade_off.front:
-            return []
-        return [
-            {
-                "number": p.number,
-                "utility": p.utility,
-                **p.distances,
-                "risk": p.risks[self.first_risk],
-                **p.risks,
-                "closer_than_fresh": p.closer_than_fresh,
-            }
-            for p in self.model.front_
-        ]
-
-    def summary(self) -> dict[str, Any]:
-        """Return the object that ``evosdc synthesise --json`` prints."""
-        model = self.model
-        return {
-            "key": list(self.evaluation.key),
-            "target": self.evaluation.target,
-            "utility": dict(model.utility_),
-            "floor": dict(model.floor_),
-            "risk": dict(self.evaluation.risk),
-            "risk_limits": dict(model.risk_limits_),
-            "risk_met": self.risk_met,
-            "verdict": self.evaluation.verdict,
-            "fit": self.fit,
-            "reasons": list(self.evaluation.reasons),
-            "next_steps": list(self.evaluation.next_steps),
-            "claim": self.claim.summary(),
-            "not_measured": list(self.evaluation.not_measured),
-            "not_protected": list(self.evaluation.plain_words),
-            "small_groups": model.small_groups_.to_dict(),
-            "derived": [
-                {"column": d.name, "from": list(d.sources), "how": d.how}
-                for d in model.derived_
-            ],
-            "impossible": [vars(i) for i in model.impossible_],
-            "rows": self.evaluation.synthetic_rows,
-            "copies": len(self.copies),
-            "generations": model.generations_,
-            "seconds": round(model.seconds_, 3),
-            "reason": model.reason_,
-            "seed": model.seed,
-            "version": __version__,
-        }
 
 
 @checked({"copies": 1})
@@ -225,7 +106,8 @@ def synthesise(
         kept.remove()
     limits = {} if model.scenario.risk_limit is None else model.risk_limits_
     risks = tuple(evaluation.risk for evaluation in found)
-    return Synthesis(made, model, _joined(found, limits), risks)
+    evaluation = Evaluation.of(_joined(found, limits), model)
+    return Synthesis(made, model, evaluation, risks)
 
 
 def _assumed(model: Synthesiser) -> dict[str, Any]:
@@ -269,7 +151,7 @@ def _evaluated(
     holdout: Any,
     roles: dict[str, Any],
     left: Callable[[], float],
-) -> list[Evaluation]:
+) -> list[Measurements]:
     """Measure the first copy and attack all of them."""
     # The verdict on every copy comes before what one of them is worth.
     others = [
@@ -279,27 +161,18 @@ def _evaluated(
     return [measured(frame, copies[0], holdout, left=left, **roles), *others]
 
 
-def _joined(found: Sequence[Evaluation], limits: Mapping[str, float]) -> Evaluation:
+def _joined(found: Sequence[Measurements], limits: Mapping[str, float]) -> Measurements:
     """Return the evaluation of the first copy with a verdict on all of them.
 
     Each has to meet the `limits` of the user.
     """
     reasons: list[str] = []
     for number, evaluation in enumerate(found, 1):
-        against = [*evaluation.reasons, *_above(limits, evaluation.risk)]
+        against = [*evaluation.reasons, *limits_exceeded(limits, evaluation.risk)]
         reasons += [f"copy {number}: {r}" if number > 1 else r for r in against]
     if not reasons:
         return found[0]
-    return replace(found[0], verdict="not fit for release", reasons=tuple(reasons))
-
-
-def _above(limits: Mapping[str, float], risk: Mapping[str, float]) -> list[str]:
-    """Return the limits that a copy does not meet."""
-    return [
-        f"{name} is {risk[name]:.4g}, above the limit of {limit:.4g}"
-        for name, limit in limits.items()
-        if risk[name] > limit + 1e-12
-    ]
+    return replace(found[0], reasons=tuple(reasons))
 
 
 def _eligible(model: Any) -> int:
@@ -330,9 +203,9 @@ def evaluate(
     synthetic file lacks or that identify people are not compared; `left_out` says which
     and why.
     """
-    original = as_records(original)
+    original, start = as_records(original), moment()
     with Clock(time_limit, on_compile) as clock:
-        return measured(
+        found = measured(
             original,
             as_records(synthetic, original),
             as_records(holdout, original),
@@ -341,3 +214,4 @@ def evaluate(
             seed=seed,
             left=clock.left,
         )
+    return Evaluation.of(found, seconds=moment() - start)

@@ -35,9 +35,9 @@ from evosdc.options.tables import (
     Stop,
 )
 from evosdc.parallel import joined
-from evosdc.results import Protection
 from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import Searched, with_next_steps
+from evosdc.results.tables import Protection
 from evosdc.suppress.running import lower_bound
 from evosdc.table.status import PRIMARY
 

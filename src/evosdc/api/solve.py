@@ -27,7 +27,7 @@ from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.options.tables import settings
 from evosdc.parallel import Workers
-from evosdc.results import Certificate, Exposure, Verdict
+from evosdc.results import Certificate, Exposure, TableVerdict
 from evosdc.suppress.methods.contracted import completed
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method
@@ -83,7 +83,7 @@ class Judged:
 
     pattern: Pattern
     table: Table
-    verdict: Verdict
+    verdict: TableVerdict
     certificate: Certificate
     seconds: float
 
@@ -169,7 +169,7 @@ def _judged_to_the_end(
     judged: Judged | None = None
 
     def judging() -> Clock:
-        if first is None or not first.verdict.safe or clock.end is None:
+        if first is None or not first.verdict.ok or clock.end is None:
             return clock
         return clock.within(clock.left() - _KEPT_FOR_COMPLETING * meanwhile.checking)
 
@@ -177,7 +177,7 @@ def _judged_to_the_end(
         if on_pattern is not None:
             on_pattern(posed.published(pattern.hidden))
         judged = _judge(posed, pattern, judging(), workers, judged or meanwhile.last)
-        if judged.verdict.safe or clock.over():
+        if judged.verdict.ok or clock.over():
             break
         better = _without_useless(posed, judged)
         if better is None:
@@ -194,13 +194,13 @@ def _judged_to_the_end(
             )
         pattern = better
     assert judged is not None
-    if not judged.verdict.safe and first is not None and first.verdict.safe:
+    if not judged.verdict.ok and first is not None and first.verdict.ok:
         judged, note = _completed_by(posed, judged, first, workers)
         late = (note,)
         search.note(note)
         if on_pattern is not None:
             on_pattern(judged.table)
-    elif judged.verdict.safe is None and clock.over():
+    elif judged.verdict.ok is None and clock.over():
         name, verdict = solution.method.name, judged.verdict
         late = (_too_short(clock, verdict, clock.spent() - began, name),)
     cost = posed.cost_of(judged.table)
@@ -229,7 +229,7 @@ def _completed_by(
             judged, certificate=joined([judged.certificate, safe.certificate])
         )
         both = _judge(posed, pattern, posed.clock, workers, proved)
-        if both.verdict.safe:
+        if both.verdict.ok:
             return both, COMPLETED.format(f"{len(cells):,}")
     return safe, FIRST_INSTEAD
 
@@ -316,7 +316,7 @@ class _Meanwhile:
         judged = _judge(posed, best, clock.within(most), Workers(), self.last)
         took = clock.spent() - now
         self.last, self.checking = judged, min(self.checking, took)
-        if judged.verdict.safe:
+        if judged.verdict.ok:
             self.judged = judged
         search.note(f"judged in {took:.1f} s: {judged.verdict.word}")
         self._due = clock.spent() + max(_APART * limit, took)
@@ -439,7 +439,7 @@ def _stored(posed: Posed, method: Method) -> Stored | None:
     return take_up(kept, posed.given, about)
 
 
-def _too_short(clock: Clock, verdict: Verdict, judging: float, method: str) -> str:
+def _too_short(clock: Clock, verdict: TableVerdict, judging: float, method: str) -> str:
     """Say that a limit was too short to judge what was found, and what to try.
 
     By the share of the cells that is decided, twice the time for judging at least;

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.tabulate import Tabulation
 from evosdc.errors import InputError
 from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
 from evosdc.io.as_declared import reading
 from evosdc.io.cells import read_earlier
 from evosdc.options.tables import Asked, Read
+from evosdc.results.tables import Tabulation
 from evosdc.table import Table
 from evosdc.table.knowledge import (
     as_counts,

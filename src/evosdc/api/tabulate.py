@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.frames import like
 from evosdc.io import (
@@ -29,26 +30,15 @@ from evosdc.options.tables import (
     Read,
     TabulateKeywords,
 )
+from evosdc.results.tables import Tabulation
 from evosdc.rules import Rule, parse_rules
-from evosdc.table import TOTAL, Table
+from evosdc.table import TOTAL
 from evosdc.table.codes import listed
 from evosdc.tabulation import tabulate_linked
 
 _NONE = "none"
 # Roles of columns that a description may name.
 _ROLES = ("holding", "request", "shadow", "cost")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Tabulation:
-    """A table and its cells as a frame of the kind that was given."""
-
-    table: Table
-    frame: Any
-
-    def __repr__(self) -> str:
-        rules = ", ".join(rule for rule, _ in self.table.origin.rules or ())
-        return f"Tabulation({self.table!r}, rules {rules or 'none'})"
 
 
 @verb(TABULATE, **FORMER)
@@ -102,6 +92,7 @@ def tabulate(
     >>> evosdc.tabulate(firms, ["region"], "turnover", rules=["nk:1,75"])
     Tabulation(Table(region(3): 3 cells, 1 equations, 1 primaries), rules nk:1,75)
     """
+    start = moment()
     TabulateKeywords(rules=rules, workers=workers)
     asked = Asked.of(TABULATE, contributors=contributors, prior=prior, read=read)
     who, reading, known = asked.contributors, asked.read, asked.prior
@@ -154,7 +145,14 @@ def tabulate(
     )
     if reading.apriori is not None:
         table = read_apriori_into(table, reading.apriori)
-    return Tabulation(table, like(pattern_frame(table), template))
+    settings = {
+        "by": spans,
+        "value": value,
+        "weight": weight,
+        "rules": [rule for rule, _ in table.origin.rules or ()],
+    }
+    frame = like(pattern_frame(table), template)
+    return Tabulation(table, frame, settings, moment() - start)
 
 
 def _consent(given: Sequence[str] | Paths) -> Sequence[str]:

@@ -6,12 +6,12 @@ from typing import Any
 
 from evosdc.api.sources import as_table
 from evosdc.attack.asked import Asked
-from evosdc.attack.proof import Proof, ProofReport, check_proof, read_proof
-from evosdc.io.archive import read_arrays
-from evosdc.io.cells import coalitions_of, read_published
+from evosdc.attack.proof import Proof, ProofReport
+from evosdc.io.cells import coalitions_of
 from evosdc.io.paths import PathLike
 from evosdc.options import tables as options
 from evosdc.options import verb
+from evosdc.results.verified import verified
 
 
 @verb(options.VERIFY, **options.FORMER)
@@ -31,9 +31,11 @@ def verify(
     Parameters
     ----------
     table
-        As in `protect`, as it was given there.
+        The table as it was given to `protect` or `audit`, in any of the kinds that
+        these take.
     certificate
-        The file ``certificate.npz``, or what `evosdc.attack.proof.read_proof` reads.
+        The ``certificate.npz`` of a result, the folder of the result, or what
+        `evosdc.attack.proof.read_proof` reads.
     published
         The publication, as a file or a frame: it must hide what was proved.
     attackers
@@ -42,6 +44,12 @@ def verify(
         the certificate says of itself.
     read
         How the table is read, as in `protect`.
+
+    Returns
+    -------
+    ProofReport
+        Its `holds` is True only where everything holds; else `faults` says what does
+        not.
 
     Examples
     --------
@@ -53,16 +61,13 @@ def verify(
     ...     "upl": [2, 0, 0],
     ... }
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = evosdc.protect(cells).write(f"{folder}/out")
-    ...     file = f"{folder}/out/confidential/certificate.npz"
-    ...     evosdc.verify(cells, file).holds
-    True
+    ...     stop = evosdc.Stop(evaluations=5)
+    ...     written = evosdc.protect(cells, stop=stop).write(folder)
+    ...     report = evosdc.verify(cells, folder)
+    >>> report.holds, report.word
+    (True, 'SAFE')
     """
     given = options.Asked.of(options.VERIFY, attackers=attackers, read=read)
     asked = Asked.of(given.attackers, coalitions_of(given.attackers.coalitions))
     cells = as_table(table, given.read)
-    proof = certificate
-    if not isinstance(proof, Proof):
-        proof = read_proof(read_arrays(proof))
-    hidden = None if published is None else read_published(published, cells)
-    return check_proof(cells, proof, published=hidden, asked=asked)
+    return verified(cells, certificate, published=published, asked=asked)

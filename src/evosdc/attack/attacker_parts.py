@@ -23,7 +23,7 @@ from evosdc.attack.judge import judge
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel, Beliefs
 from evosdc.compile.clock import moment
-from evosdc.results import Certificate, Verdict
+from evosdc.results import Certificate, TableVerdict
 from evosdc.table import Table
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def look_around(case: Shared, doubt: Doubt) -> Around:
     return Around(ledger.witnesses, points, left)
 
 
-def judge_wholly(case: Shared, doubt: Doubt) -> tuple[Verdict, Certificate]:
+def judge_wholly(case: Shared, doubt: Doubt) -> tuple[TableVerdict, Certificate]:
     """Judge some cells again as an attacker sees the table."""
     own = np.zeros(len(case.table), dtype=bool)
     own[list(doubt.own)] = True

@@ -29,7 +29,7 @@ from evosdc.attack.ledger import Ledger
 from evosdc.attack.sums import describe, judge_sums
 from evosdc.compile.clock import moment
 from evosdc.parallel import LazyPool, Workers
-from evosdc.results import Certificate, Exposure, Verdict
+from evosdc.results import Certificate, Exposure, TableVerdict
 from evosdc.table import Table
 from evosdc.table.attackers import (
     Attackers,
@@ -50,7 +50,7 @@ _FIRST_WAVE, _WAVE = 4, 64
 
 def judge_attackers(
     table: Table,
-    verdict: Verdict,
+    verdict: TableVerdict,
     certificate: Certificate,
     *,
     strict: bool = False,
@@ -61,7 +61,7 @@ def judge_attackers(
     workers: Workers | None = None,
     attackers: Attackers | None = None,
     sums: RespondentSums | None = None,
-) -> tuple[Verdict, Certificate]:
+) -> tuple[TableVerdict, Certificate]:
     """Judge the sensitive cells again with each of some attackers.
 
     Parameters
@@ -144,7 +144,7 @@ def judge_attackers(
     return (
         replace(
             total,
-            safe=False if exposed else None if still_open else verdict.safe,
+            ok=False if exposed else None if still_open else verdict.ok,
             exposed=exposed,
             insiders=report.insiders,
             open=still_open,
@@ -153,7 +153,9 @@ def judge_attackers(
     )
 
 
-def _together(words: Sequence[Verdict], witnesses: Sequence[Witness]) -> Verdict:
+def _together(
+    words: Sequence[TableVerdict], witnesses: Sequence[Witness]
+) -> TableVerdict:
     """Return the first verdict with how everything was proved."""
     proofs = Counter(w.way for w in witnesses)
     for word in words:
@@ -207,7 +209,7 @@ class _Questions:
         self,
         certificate: Certificate,
         sums: RespondentSums,
-        word: Verdict,
+        word: TableVerdict,
         deadline: float | None,
     ) -> CheckReport:
         """Return what the checker finds that witnesses do not cover."""
@@ -275,7 +277,7 @@ class _Questions:
 
     def judged(
         self, pool: LazyPool[Shared], left: dict[int, list[int]]
-    ) -> Iterator[tuple[int, tuple[Verdict, Certificate]]]:
+    ) -> Iterator[tuple[int, tuple[TableVerdict, Certificate]]]:
         """Judge the table for each attacker of whom not all is known."""
         for part in _waves(list(left), pool.deadline):
             found = pool.map(judge_wholly, self._asked(pool, part, left), len(part))

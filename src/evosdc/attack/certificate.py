@@ -161,7 +161,7 @@ def certificate_arrays(
         "known": none if known is None else known.astype(bool),
         "wished": asked,
         "respondent": numbered(respondent),
-        "claim": np.array(json.dumps(claim.as_json(), ensure_ascii=False)),
+        "claim": np.array(json.dumps(dict(claim), ensure_ascii=False)),
         "settings": np.array(json.dumps(settings)),
         "digests": np.array(json.dumps(digests)),
         "digest": np.array(digest_of(digests)),

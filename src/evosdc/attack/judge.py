@@ -25,7 +25,7 @@ from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel, Beliefs
 from evosdc.compile.clock import moment
 from evosdc.parallel import Workers
-from evosdc.results import PUBLISHED, Certificate, Exposure, Verdict
+from evosdc.results import PUBLISHED, Certificate, Exposure, TableVerdict
 from evosdc.table import Table
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def judge(
     believes: Beliefs | None = None,
     workers: Workers | None = None,
     seen: Certificate | None = None,
-) -> tuple[Verdict, Certificate]:
+) -> tuple[TableVerdict, Certificate]:
     """Judge the pattern in the statuses of a table.
 
     Parameters
@@ -143,8 +143,8 @@ def judge(
         asked = finder if spread is None else spread.ends(found)
         case = _Case(attacker, demands, asked, ledger, known, deadline)
         exposed = case.exposures(found)
-        verdict = Verdict(
-            safe=False if exposed else None if still_open else True,
+        verdict = TableVerdict(
+            ok=False if exposed else None if still_open else True,
             exposed=exposed,
             judged=report.judged,
             exact=exact,

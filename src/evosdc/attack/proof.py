@@ -108,6 +108,8 @@ class ProofReport:
 
     Attributes
     ----------
+    proof
+        What was looked at.
     holds
         Whether everything holds: the pattern is safe as claimed.
     faults
@@ -117,10 +119,11 @@ class ProofReport:
     check
         What the checker found; None where the file and the table do not fit at all.
     checked
-        What was looked at, in sentences by the names of `Claim.QUESTIONS`: from the
+        What was looked at, in sentences by the names of its questions: from the
         table and the numbers that were added up, never from words of the certificate.
     """
 
+    proof: Proof
     holds: bool
     faults: tuple[str, ...]
     remarks: tuple[str, ...]
@@ -234,7 +237,7 @@ def check_proof(
             "the table is not the one the certificate was made for: it has "
             f"{len(table):,} cells, and the certificate is of {max(sizes):,}"
         )
-        return ProofReport(False, tuple(faults), (), None)
+        return ProofReport(proof, False, tuple(faults), (), None)
     table, told = _with_accepted(table, proof.settings["accepted"])
     faults += told
     table = with_whole_numbers(table)
@@ -269,7 +272,7 @@ def check_proof(
             "the certificate is of an earlier format, which states the rules in words: "
             "they were not compared with the table"
         )
-    return ProofReport(not faults, tuple(faults), tuple(remarks), check, checked)
+    return ProofReport(proof, not faults, tuple(faults), tuple(remarks), check, checked)
 
 
 def _checked_words(table: Table, proof: Proof, check: CheckReport) -> dict[str, str]:

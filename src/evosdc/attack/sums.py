@@ -18,7 +18,7 @@ from evosdc.attack.demands import strict_margin
 from evosdc.attack.hints import Hint
 from evosdc.attack.judge import judge
 from evosdc.parallel import Workers
-from evosdc.results import Certificate, Exposure, Verdict
+from evosdc.results import Certificate, Exposure, TableVerdict
 from evosdc.table import Table
 from evosdc.table.attackers import RespondentSums
 from evosdc.table.status import PRIMARY
@@ -35,7 +35,7 @@ def judge_sums(
     whole: bool,
     hints: Sequence[Hint],
     workers: Workers,
-) -> tuple[Verdict, dict[int, Exposure], Certificate]:
+) -> tuple[TableVerdict, dict[int, Exposure], Certificate]:
     """Judge some sums, by number, as the public sees the table.
 
     Returns

@@ -70,9 +70,9 @@ def audit(
         typer.echo(
             json.dumps(
                 {
-                    "safe": verdict.safe,
+                    "safe": verdict.ok,
                     "verdict": verdict.word,
-                    "claim": result.claim.as_json(),
+                    "claim": dict(result.claim),
                     "judged": verdict.judged,
                     "exposed_cells": len(verdict.exposed_cells),
                     "open": list(verdict.open),
@@ -103,7 +103,7 @@ def audit(
         show_audit(result)
         if proved is not None:
             typer.echo(proved["words"])
-    good = verdict.safe is True and (proved is None or proved["proves"])
+    good = verdict.ok is True and (proved is None or proved["proves"])
     raise typer.Exit(0 if good else 3)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evosdc.errors import InputError
 from evosdc.io.checkpoint import Checkpoint, remove_checkpoint
-from evosdc.io.folders import CHECKPOINT, CONFIDENTIAL
+from evosdc.results.folder import CHECKPOINT, CONFIDENTIAL
 
 # Seconds up to which a run is sooner done again than taken up.
 _SHORT = 60.0

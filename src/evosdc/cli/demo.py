@@ -27,14 +27,13 @@ def demo(
     Example: evosdc demo
     """
     from evosdc import api
-    from evosdc.api.writing import write_result
     from evosdc.cli.console import plain_console
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_grid, show_protection, show_warnings
     from evosdc.instances import business
-    from evosdc.io import check_output_directory
-    from evosdc.io.folders import DEMO, refuse_foreign
     from evosdc.options.tables import Read, Run
+    from evosdc.results.folder import DEMO, check_output_directory, refuse_foreign
+    from evosdc.results.result import write_result
 
     check_output_directory(output, force=force, names=DEMO)
     console = plain_console()
@@ -73,7 +72,8 @@ def demo(
 def _write_input(output: Path, data: Business) -> None:
     """Write the records and their hierarchies, so that the steps can be repeated."""
     from evosdc.io import write_hrc, write_records
-    from evosdc.io.folders import INPUT, add_to_claim, make_folder
+    from evosdc.io.paths import make_folder
+    from evosdc.results.folder import INPUT, add_to_claim
 
     folder = make_folder(output / INPUT)
     trees = {folder / f"{name}.hrc": tree for name, tree in data.hierarchies.items()}

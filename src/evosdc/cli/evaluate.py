@@ -36,16 +36,15 @@ def evaluate(
     Example: evosdc evaluate real.csv synthetic.csv --key age,sex --target income -o out
     """
     from evosdc import api
-    from evosdc.cli.synth_files import write_evaluation
     from evosdc.cli.synth_progress import compiling
     from evosdc.cli.synthesise import show_verdict
-    from evosdc.io import check_output_directory, read_records
-    from evosdc.io.folders import RECORDS
+    from evosdc.io import read_records
+    from evosdc.results.folder import check_output_directory
+    from evosdc.results.result import write_result
 
     check_output_directory(
         output,
         force=force,
-        names=RECORDS,
         sources=[original, synthetic, *([] if holdout is None else [holdout])],
     )
     real = read_records(original).frame
@@ -58,10 +57,9 @@ def evaluate(
         **vars(keywords),
         on_compile=compiling,
     )
-    claim = api.synthetic_claim_of(result)
-    write_evaluation(output, result, claim)
+    write_result(output, result, force=True)
     if as_json:
-        typer.echo(json.dumps({**result.summary(), "claim": claim.summary()}))
+        typer.echo(json.dumps(result.summary()))
         raise typer.Exit(0 if result.fit else 3)
     from rich.table import Table as RichTable
 
@@ -74,7 +72,7 @@ def evaluate(
     console.print(grid)
     for sentence in result.plain_words:
         console.print(f"- {sentence}", highlight=False)
-    show_verdict(console, result, claim)
+    show_verdict(console, result)
     console.print(
         f"written to {output}/confidential/, which may not leave the office (open "
         f"{output}/confidential/report.html)",

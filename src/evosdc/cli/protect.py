@@ -53,11 +53,13 @@ def protect(
     """
     from evosdc import api
     from evosdc.api.sources import as_table
-    from evosdc.api.writing import write_result, write_unjudged
     from evosdc.cli.checkpoint import checkpoint_for, forget
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_protection, show_warnings
-    from evosdc.io import check_also, check_output_directory, refuse_replaced
+    from evosdc.io import check_also
+    from evosdc.results.related import refuse_replaced
+    from evosdc.results.result import write_result
+    from evosdc.results.table_files import check_protection_directory, write_unjudged
 
     seconds = keywords.seconds(stop)
     kept, force = checkpoint_for(
@@ -68,7 +70,7 @@ def protect(
         resume=run.resume,
         force=force,
     )
-    check_output_directory(output, force=force, sources=tables)
+    check_protection_directory(output, force=force, sources=tables)
     earlier = prior.already_published or []
     # The first table may lie there, where the run does not replace it.
     named = [file for file in (read.apriori, attackers.coalitions) if file]
@@ -101,7 +103,7 @@ def protect(
         force=force,
         source=tables[0],
         warnings=tuple(warnings),
-        also=further,
+        formats=further,
     )
     forget(output, kept, force=force)
     show_warnings(warnings)

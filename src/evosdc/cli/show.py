@@ -13,12 +13,13 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from evosdc.cli.console import plain_console
-from evosdc.results import Claim, Protection, Verdict
+from evosdc.results import Claim, TableVerdict
 from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 if TYPE_CHECKING:
     from evosdc.api import Audit
+    from evosdc.results.tables import Protection
 
 _MOST_ROWS = 40
 _MOST_COLUMNS = 14
@@ -69,7 +70,7 @@ def show_protection(result: Protection, output: Path) -> None:
 
 def show_folders(console: Console, result: Protection, output: Path) -> None:
     """Print where the files are and which of them may leave the office."""
-    from evosdc.io import is_private, may_leave
+    from evosdc.io import is_private
 
     inside = output / "confidential"
     console.print(
@@ -77,7 +78,7 @@ def show_folders(console: Console, result: Protection, output: Path) -> None:
         highlight=False,
         soft_wrap=True,
     )
-    leaves = may_leave(result)
+    leaves = result.may_leave
     kept = ("confidential/",) if leaves else ("draft/", "confidential/")
     closed = (
         "readable by you only"
@@ -115,7 +116,7 @@ def show_audit(audit: Audit) -> None:
 
 
 def show_verdict(
-    console: Console, verdict: Verdict, table: Table, claim: Claim
+    console: Console, verdict: TableVerdict, table: Table, claim: Claim
 ) -> None:
     """Print the judge's word, what was proved against whom, and what is exposed."""
     from evosdc.report import headline
@@ -143,7 +144,7 @@ def show_verdict(
         console.print(Text(f"next step: {step}"))
 
 
-def _proof(verdict: Verdict) -> str:
+def _proof(verdict: TableVerdict) -> str:
     proof = (
         "every witness checked in exact arithmetic"
         if verdict.exact
@@ -153,7 +154,7 @@ def _proof(verdict: Verdict) -> str:
     return proof + (f" ({how})" if how else "")
 
 
-def _show_exposed(console: Console, verdict: Verdict) -> None:
+def _show_exposed(console: Console, verdict: TableVerdict) -> None:
     if not verdict.exposed:
         return
     grid = RichTable(

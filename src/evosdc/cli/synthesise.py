@@ -64,11 +64,12 @@ def synthesise(
     """
     from evosdc import api
     from evosdc.cli.checkpoint import checkpoint_for, forget
-    from evosdc.cli.synth_files import write_copies, write_synthesis
     from evosdc.cli.synth_progress import compiling, progress
-    from evosdc.io import check_output_directory, read_records
+    from evosdc.io import read_records
     from evosdc.io.column_plan import read_column_wishes
-    from evosdc.io.folders import RECORDS
+    from evosdc.results.folder import check_output_directory
+    from evosdc.results.result import write_result
+    from evosdc.results.synthetic import write_copies
     from evosdc.synth.data.rules import must_hold
     from evosdc.synth.options import GROUPS
 
@@ -79,7 +80,6 @@ def synthesise(
     check_output_directory(
         output,
         force=force,
-        names=RECORDS,
         sources=[data, *([] if holdout is None else [holdout])],
     )
     records = read_records(data)
@@ -106,7 +106,7 @@ def synthesise(
     written: list[Path] = []
 
     def on_copies(made: tuple[Any, ...]) -> None:
-        write_copies(output, made, records, suffix=_suffix(data))
+        write_copies(output, made, records, formats=_format(data))
         written.append(output)
 
     with unless_interrupted(written), progress(not as_json, limit) as ear:
@@ -126,7 +126,7 @@ def synthesise(
             checkpoint=kept,
             **{name: GROUPS[name](**vars(one)) for name, one in given.items()},
         )
-        write_synthesis(output, result, suffix=_suffix(data))
+        write_result(output, result, force=True, formats=_format(data), source=records)
     forget(output, kept, force=force)
     if as_json:
         typer.echo(json.dumps(result.summary()))
@@ -151,13 +151,13 @@ def unless_interrupted(written: list[Path]) -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def _suffix(path: str) -> str:
+def _format(path: str) -> str:
     from evosdc.databases import is_address
     from evosdc.io.suffixes import PARQUET, format_to_read
 
     if is_address(path):
-        return ".csv"
-    return ".parquet" if format_to_read(path, "records") is PARQUET else ".csv"
+        return "csv"
+    return "parquet" if format_to_read(path, "records") is PARQUET else "csv"
 
 
 def _show(result: Any, output: Path) -> None:
@@ -184,7 +184,7 @@ def _show(result: Any, output: Path) -> None:
     console.print(Text.assemble(f"{set_by}: ", met[result.risk_met]))
     for sentence in (*model.notes_, *result.evaluation.plain_words):
         console.print(f"- {sentence}", highlight=False)
-    show_verdict(console, result.evaluation, result.claim)
+    show_verdict(console, result)
     console.print(
         f"{output}/publish/ may leave the office; {output}/confidential/ may not (open "
         f"{output}/confidential/report.html)"
@@ -196,15 +196,20 @@ def _show(result: Any, output: Path) -> None:
     )
 
 
-def show_verdict(console: Any, evaluation: Any, claim: Any) -> None:
+def show_verdict(console: Any, result: Any) -> None:
     """Print the verdict, the reasons against a release, and what was tested."""
     from rich.text import Text
 
-    colour = "green" if evaluation.fit else "red"
-    console.print(Text.assemble("verdict: ", (evaluation.verdict, f"bold {colour}")))
-    for reason in evaluation.reasons:
+    verdict, claim = result.verdict, result.claim
+    colour = "green" if verdict.ok else "red"
+    console.print(Text.assemble("verdict: ", (verdict.word, f"bold {colour}")))
+    for reason in verdict.reasons:
         console.print(f"- {reason}", highlight=False)
-    for step in evaluation.next_steps:
+    for step in verdict.next_steps:
         console.print(f"next step: {step}", highlight=False)
-    for line in claim.lines():
+    for line in (
+        f"tested: {claim.scenario}; coding: {claim.coding}",
+        f"small groups: {claim.small_groups}; closeness: {claim.closeness}; "
+        f"hold-out: {claim.holdout}; guarantee: {claim.guarantee}",
+    ):
         console.print(line, highlight=False, soft_wrap=True)

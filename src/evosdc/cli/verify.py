@@ -45,12 +45,11 @@ def verify(
     """
     # Nothing of the search, and no solver, is loaded: so not `evosdc.api`.
     from evosdc.attack.asked import Asked
-    from evosdc.attack.proof import check_proof, read_proof
     from evosdc.errors import InputError
-    from evosdc.io.archive import read_arrays
     from evosdc.io.as_declared import read_files
-    from evosdc.io.cells import coalitions_of, read_published
-    from evosdc.results import Claim
+    from evosdc.io.cells import coalitions_of
+    from evosdc.results import TABLE_QUESTIONS
+    from evosdc.results.verified import verified
 
     if len(files) < 2:
         raise InputError(
@@ -59,12 +58,10 @@ def verify(
             hint="evosdc verify table.csv protected/confidential/certificate.npz",
         )
     *tables, certificate = files
-    proof = read_proof(read_arrays(certificate))
     cells = read_files(tables, read)
-    hidden = None if published is None else read_published(published, cells)
     asked = Asked.of(attackers, coalitions_of(attackers.coalitions))
-    report = check_proof(cells, proof, published=hidden, asked=asked)
-    check = report.check
+    report = verified(cells, certificate, published=published, asked=asked)
+    proof, check = report.proof, report.check
     judged = 0 if check is None else check.judged
     insiders = None if check is None else check.insiders
     if as_json:
@@ -104,9 +101,9 @@ def verify(
     elif report.checked:
         typer.echo("What was recomputed, with the faults above:")
     for name, words in report.checked.items():
-        typer.echo(f"  {Claim.QUESTIONS[name]} {words}")
+        typer.echo(f"  {TABLE_QUESTIONS[name]} {words}")
     typer.echo("Stated in the certificate, not checked:")
-    for name, question in Claim.QUESTIONS.items():
+    for name, question in TABLE_QUESTIONS.items():
         if name in proof.claim and name not in _RECOMPUTED:
             typer.echo(f"  {question} {proof.claim[name]}")
     if not report.holds:

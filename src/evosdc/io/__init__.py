@@ -6,37 +6,26 @@ from evosdc.io.argus.jj import read_jj, write_jj
 from evosdc.io.argus.tab import read_tab, write_tab
 from evosdc.io.cells import read_labels, read_pattern, read_waiver
 from evosdc.io.files import check_output_file, read_table, read_tables, write_table
-from evosdc.io.folders import is_private
 from evosdc.io.formats import check_also, write_grid, write_pivot, write_sbs
 from evosdc.io.frames import frame_of, pattern_frame, published_frame
 from evosdc.io.from_frame import table_from_frame
 from evosdc.io.labelled import read_labelled, write_labelled
-from evosdc.io.paths import open_output
+from evosdc.io.paths import is_private, open_output
 from evosdc.io.records import (
-    Records,
+    RecordFile,
     open_microdata,
     read_records,
     write_records,
 )
-from evosdc.io.related_results import kin_warnings, refuse_replaced
-from evosdc.io.release import may_leave
-from evosdc.io.result import (
-    check_output_directory,
-    write_pattern_first,
-    write_protection,
-)
 
 __all__ = [
-    "Records",
+    "RecordFile",
     "apply_apriori",
     "check_also",
-    "check_output_directory",
     "check_output_file",
     "frame_of",
     "hierarchy_from_levels",
     "is_private",
-    "kin_warnings",
-    "may_leave",
     "open_microdata",
     "open_output",
     "pattern_frame",
@@ -53,16 +42,13 @@ __all__ = [
     "read_table",
     "read_tables",
     "read_waiver",
-    "refuse_replaced",
     "table_from_frame",
     "write_grid",
     "write_hrc",
     "write_hst",
     "write_jj",
     "write_labelled",
-    "write_pattern_first",
     "write_pivot",
-    "write_protection",
     "write_records",
     "write_sbs",
     "write_tab",

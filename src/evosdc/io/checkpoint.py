@@ -30,9 +30,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from evosdc.errors import EvosdcError, InputError
-from evosdc.io.folders import make_folder
 from evosdc.io.paths import (
     PathLike,
+    make_folder,
     open_output,
     read_bytes,
     refuse_link,

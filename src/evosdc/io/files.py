@@ -34,6 +34,15 @@ def read_table(path: PathLike, **options: Any) -> Table:
     `evosdc.io.argus.tab.read_tab`; None is left out. JJ files say everything
     themselves and take none, and the totals of a ``.tab`` are those of its ``.rda``:
     ``totals`` is passed over for both.
+
+    Examples
+    --------
+    >>> import evosdc, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "table.csv")
+    ...     _ = path.write_text("region,value,status\\nN,5,s\\nS,20,s\\n")
+    ...     evosdc.read_table(path)
+    Table(region(3): 3 cells, 1 equations, 0 primaries)
     """
     p = Path(path)
     form = format_to_read(p, "table")
@@ -97,7 +106,29 @@ def read_tables(
 
 
 def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:
-    """Write a table in the format its name says."""
+    """Write a table in the format its name says, and what that cannot hold beside it.
+
+    Rules, prior knowledge and hierarchies travel with the table: inside a Parquet file,
+    for the others in ``NAME.json`` (see ``docs/reference/formats.md``).
+
+    Parameters
+    ----------
+    path
+        The file, for its owner only: ``.csv``, ``.parquet``, ``.jj`` or ``.tab``.
+    force
+        Replace a file that is there.
+
+    Examples
+    --------
+    >>> import evosdc, pathlib, tempfile
+    >>> firms = {"region": ["N", "N", "S"], "sales": [90, 8, 40]}
+    >>> table = evosdc.tabulate(firms, ["region"], "sales", rules=["p:10"]).table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "table.parquet")
+    ...     evosdc.write_table(path, table)
+    ...     evosdc.read_table(path).origin.rules
+    (('p:10', 3),)
+    """
     p = check_output_file(path, force=force)
     form = format_to_write(p, "table")
     if form in _LABELLED:

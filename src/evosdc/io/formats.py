@@ -204,7 +204,7 @@ def read_also(also: str | Sequence[str]) -> tuple[str, ...]:
         raise InputError(
             "a format that is no text",
             expected=f"some of {', '.join(FORMATS)}",
-            hint="give also='pivot,grid'",
+            hint="give formats='pivot,grid'",
         )
     words = [w.strip().lower() for text in texts for w in text.split(",") if w.strip()]
     for word in words:

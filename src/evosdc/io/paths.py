@@ -11,6 +11,7 @@ import gzip
 import io
 import os
 import secrets
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -175,6 +176,23 @@ def refuse_unwritable(folder: Path) -> None:
         raise unwritable(folder, f"{nearest} is a file")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise unwritable(folder, f"no permission to write to {nearest}")
+
+
+def make_folder(folder: Path, *, private: bool = False) -> Path:
+    """Make a folder that is no link; only the owner can read a `private` one."""
+    refuse_link(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+        if private:
+            folder.chmod(0o700)
+    except OSError as error:
+        raise unwritable(folder, error.strerror or error) from error
+    return folder
+
+
+def is_private(path: Path) -> bool:
+    """Whether only the owner can read a file or folder, as far as the system tells."""
+    return os.name == "posix" and not stat.S_IMODE(path.stat().st_mode) & 0o077
 
 
 def unwritable(path: PathLike, why: object) -> InputError:

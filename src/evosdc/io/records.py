@@ -31,7 +31,7 @@ _DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class RecordFile:
     """A frame and, for columns of numbers, how its file writes them.
 
     Attributes
@@ -106,7 +106,7 @@ def _with_leaves(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
     return Hierarchy(tree.codes + new, tree.parents + (0,) * len(new))
 
 
-def read_records(path: PathLike, like: Any = None) -> Records:
+def read_records(path: PathLike, like: Any = None) -> RecordFile:
     """Read microdata of any format, or of a database, as an Arrow table.
 
     Parameters
@@ -118,12 +118,12 @@ def read_records(path: PathLike, like: Any = None) -> Records:
     """
     database = as_database(path) if is_address(path) else None
     if database is not None:
-        return Records(_as_in(database.frame(), like))
+        return RecordFile(_as_in(database.frame(), like))
     form = format_to_read(path, "records")
     if form is PARQUET:
-        return Records(_as_in(read_parquet(path), like))
+        return RecordFile(_as_in(read_parquet(path), like))
     if form is not CSV:
-        return Records(_as_in(open_microdata(path).source, like))
+        return RecordFile(_as_in(open_microdata(path).source, like))
     text = _with_points(path, like)
     columns: dict[str, Any] = {}
     missing: dict[str, str] = {}
@@ -141,7 +141,7 @@ def read_records(path: PathLike, like: Any = None) -> Records:
             decimals[column] = digits
     import pyarrow as pa
 
-    return Records(_as_in(pa.table(columns), like), missing, decimals)
+    return RecordFile(_as_in(pa.table(columns), like), missing, decimals)
 
 
 def _with_points(path: PathLike, like: Any) -> Any:
@@ -177,14 +177,18 @@ def write_records(
     path: PathLike,
     frame: Any,
     *,
-    like: Records | None = None,
+    like: RecordFile | None = None,
     force: bool = False,
+    public: bool = False,
 ) -> None:
-    """Write microdata; the suffix says how, and in a CSV `like` how numbers look."""
+    """Write microdata; the suffix says how, and in a CSV `like` how numbers look.
+
+    `public` as in `evosdc.io.paths.open_output`.
+    """
     if format_to_write(path, "records") is PARQUET:
-        write_parquet(path, frame, force=force)
+        write_parquet(path, frame, force=force, public=public)
         return
-    like = like or Records(frame)
+    like = like or RecordFile(frame)
     for column in sorted({*like.missing, *like.decimals} & {*frame.column_names}):
         at = frame.column_names.index(column)
         words = _as_written(
@@ -193,7 +197,7 @@ def write_records(
             like.decimals.get(column, 0),
         )
         frame = frame.set_column(at, column, words)
-    write_csv(path, frame, force=force)
+    write_csv(path, frame, force=force, public=public)
 
 
 def _least_digits(numbers: Any, words: Any) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 # Loaded on first use, so that importing the package stays instant.
 _HOMES = {
     "Categorical": "evosdc.metrics.data",
-    "Evaluation": "evosdc.metrics.evaluation",
+    "Measurements": "evosdc.metrics.evaluation",
     "Metric": "evosdc.metrics.base",
     "MetricValue": "evosdc.metrics.evaluation",
     "all_metrics": "evosdc.metrics.registry",
@@ -22,7 +22,7 @@ _HOMES = {
 
 __all__ = [
     "Categorical",
-    "Evaluation",
+    "Measurements",
     "Metric",
     "MetricValue",
     "all_metrics",
@@ -34,7 +34,7 @@ __all__ = [
 if TYPE_CHECKING:
     from evosdc.metrics.base import Metric
     from evosdc.metrics.data import Categorical, encode_frames, from_codes
-    from evosdc.metrics.evaluation import Evaluation, MetricValue
+    from evosdc.metrics.evaluation import Measurements, MetricValue
     from evosdc.metrics.registry import all_metrics, evaluate
 
 

@@ -1,11 +1,11 @@
-"""What an evaluation gives back: plain data."""
+"""What the metrics and the attacks found about a synthetic file: plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +16,12 @@ from evosdc.metrics.counts import shares
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.divergence import jensen_shannon
 from evosdc.metrics.fresh import FreshTest
-from evosdc.metrics.next_steps import release_steps
 from evosdc.metrics.patience import (
     INTERRUPTED,
     NO_TIME,
     OutOfTimeError,
     check_time,
 )
-
-VerdictWord = Literal["fit for release", "not fit for release"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ class Comparisons:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Measurements:
     """Utility and risk of a synthetic file, and what was not protected.
 
     Attributes
@@ -87,11 +84,9 @@ class Evaluation:
         Metrics that could not be computed, each with the reason.
     plain_words
         What was *not* protected or not tested, a sentence each.
-    verdict
-        "fit for release" where every test was made and passed, else "not fit for
-        release".
     reasons
-        Why it is not fit: the tests that failed or were not made, a sentence each.
+        What speaks against a release: the tests that failed or were not made, a
+        sentence each.
     risk
         The four risks that a search limits, as shares (see
         `evosdc.metrics.figures.risk_figures`).
@@ -108,7 +103,6 @@ class Evaluation:
     values: tuple[MetricValue, ...]
     skipped: tuple[tuple[str, str], ...]
     plain_words: tuple[str, ...]
-    verdict: VerdictWord
     reasons: tuple[str, ...]
     tests: tuple[FreshTest, ...]
     risk: Mapping[str, float]
@@ -133,32 +127,15 @@ class Evaluation:
         raise InputError(f"no metric {name!r} here", expected=f"one of {known}")
 
     @property
-    def fit(self) -> bool:
-        """Whether the file is fit for release."""
-        return self.verdict == "fit for release"
-
-    @property
-    def next_steps(self) -> tuple[str, ...]:
-        """What to do where the file is not fit for release."""
-        if self.fit:
-            return ()
-        rows = (self.rows, self.synthetic_rows, self.holdout_rows)
-        small = any(n is not None and n < 2 for n in rows)
-        return release_steps(self.tests, self.reasons, small=small)
-
-    @property
     def not_measured(self) -> tuple[str, ...]:
         """What there was no time for."""
         late = (NO_TIME, INTERRUPTED)
         return tuple(name for name, reason in self.skipped if reason in late)
 
     def summary(self) -> dict[str, Any]:
-        """Return the object that ``evosdc evaluate --json`` prints."""
+        """Return what was found as plain values."""
         return {
-            "verdict": self.verdict,
-            "fit": self.fit,
             "reasons": list(self.reasons),
-            "next_steps": list(self.next_steps),
             "tests": [
                 {
                     "name": test.name,

@@ -25,7 +25,7 @@ from evosdc.metrics.divergence import (
     TotalVariation,
 )
 from evosdc.metrics.entropy import EntropyRisk
-from evosdc.metrics.evaluation import Evaluation, compare
+from evosdc.metrics.evaluation import Measurements, compare
 from evosdc.metrics.figures import risk_figures
 from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
 from evosdc.metrics.holdout import MembershipAuc, NearerShare
@@ -38,7 +38,7 @@ from evosdc.metrics.regression import (
     LogitCorrelation,
 )
 from evosdc.metrics.uniques import IdenticalRecords, ReplicatedUniques
-from evosdc.metrics.words import plain_words, verdict_on
+from evosdc.metrics.words import plain_words, reasons_against
 
 
 def all_metrics(
@@ -108,8 +108,8 @@ def evaluate(
     seed: int = 0,
     metrics: Sequence[str | Metric] | None = None,
     left: Callable[[], float] | None = None,
-) -> Evaluation:
-    """Measure utility and risk of a synthetic frame, and give a verdict on it.
+) -> Measurements:
+    """Measure utility and risk of a synthetic frame, and what speaks against it.
 
     Keys and targets are taken as they are in the files (see
     `evosdc.metrics.data.encode_exact`); other metrics see numbers in bins.
@@ -165,7 +165,7 @@ def _evaluate(
     seed: int,
     metrics: Sequence[str | Metric] | None,
     left: Callable[[], float] | None,
-) -> Evaluation:
+) -> Measurements:
     files = {"original": original, **_baselines(original, seed)}
     if holdout is not None:
         files["holdout"] = holdout
@@ -180,14 +180,13 @@ def _evaluate(
     tested = holdout is not None
     names = tuple(data.names[j] for j in data.key)
     aim = data.names[data.target]
-    verdict, reasons = verdict_on(
+    reasons = reasons_against(
         values, tests, tested=tested, why_not=why_not, against=against
     )
-    return Evaluation(
+    return Measurements(
         values=tuple(values.values()),
         skipped=skipped,
         plain_words=plain_words(values, skipped, key=names, target=aim, tested=tested),
-        verdict=verdict,
         reasons=reasons,
         tests=tests,
         risk=risk_figures(original.exact, synthetic.exact),

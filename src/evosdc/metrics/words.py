@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evosdc.metrics.evaluation import MetricValue, VerdictWord
+from evosdc.metrics.evaluation import MetricValue
 from evosdc.metrics.fresh import FreshTest
 from evosdc.metrics.patience import BASELINES, INTERRUPTED, NO_TIME
 
@@ -14,15 +14,15 @@ Values = Mapping[str, MetricValue]
 _ERRORS = 3.0
 
 
-def verdict_on(
+def reasons_against(
     values: Values,
     tests: Sequence[FreshTest],
     *,
     tested: bool,
     why_not: str = "",
     against: Sequence[str] = (),
-) -> tuple[VerdictWord, tuple[str, ...]]:
-    """Return the verdict and the reasons against a release.
+) -> tuple[str, ...]:
+    """Return the reasons against a release; none where every test was passed.
 
     Parameters
     ----------
@@ -41,9 +41,7 @@ def verdict_on(
         reasons.append(f"the attacks behind the verdict are {why_not}")
     if tested:
         reasons += _above_chance(values)
-    if reasons:
-        return "not fit for release", tuple(reasons)
-    return "fit for release", ()
+    return tuple(reasons)
 
 
 def _above_chance(values: Values) -> list[str]:

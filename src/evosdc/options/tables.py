@@ -33,6 +33,7 @@ __all__ = [
     "FORMER",
     "KEYWORDS",
     "LAYOUTS",
+    "LINK",
     "LOWER_BOUND",
     "OBJECTS",
     "PRESETS",
@@ -197,6 +198,13 @@ LOWER_BOUND = {
 VERIFY = {
     "attackers": Takes(Attackers),
     "read": Takes(Read, tuple(name for name in _TABLE if name != "rules")),
+}
+# The links, and the tables that are linked, are arguments of `link` itself.
+LINK = {
+    "read": Takes(
+        Read,
+        tuple(name for name in _TABLE if name not in ("rules", "link", "apriori")),
+    ),
 }
 TABULATE = {
     KEYWORDS: Takes(TabulateKeywords),

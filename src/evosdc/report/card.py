@@ -9,9 +9,8 @@ from __future__ import annotations
 from evosdc.report.kit.parts import banner, section
 from evosdc.report.kit.text import esc
 from evosdc.report.page import claim_table, next_section
-from evosdc.report.verdict import headline
+from evosdc.report.verdict import Headline
 from evosdc.results import Claim, Verdict
-from evosdc.table import Table
 
 # For the card alone: the style sheet of a page would change the whole notebook.
 _STYLE = (
@@ -24,14 +23,13 @@ _STYLE = (
 )
 
 
-def card_html(verdict: Verdict, table: Table, claim: Claim) -> str:
-    """Write the verdict on a table and what it states, as part of a page."""
-    found = headline(verdict, table)
+def card_html(found: Headline, verdict: Verdict, claim: Claim) -> str:
+    """Write a verdict and what it states, as part of a page."""
     asked = "proved" if found.kind == "safe" else "asked"
     return (
         f'<div class="evosdc-card"><style>{_STYLE}</style>'
         + banner(found.kind, esc(found.line), esc(found.text))
         + next_section(verdict)
-        + section(f"What was {asked}, against whom", claim_table(claim.as_json()))
+        + section(f"What was {asked}, against whom", claim_table(claim))
         + "</div>"
     )

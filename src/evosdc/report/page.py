@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -31,9 +32,12 @@ from evosdc.report.verdict import (
     headline,
     wide_gap,
 )
-from evosdc.results import Claim, Exposure, Protection, Verdict
+from evosdc.results import Claim, Exposure, TableVerdict, Verdict
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY, SECONDARY
+
+if TYPE_CHECKING:
+    from evosdc.results.tables import Audit, Protection, Tabulation
 
 _MOST_EXPOSED = 500
 _EXPOSED_HEADS = (
@@ -58,18 +62,18 @@ _FOOTER = (
 
 
 def report_html(
-    protection: Protection,
+    result: Protection | Audit | Tabulation,
     *,
     title: str | None = None,
     created: datetime.datetime | None = None,
     warnings: Sequence[str] = (),
 ) -> str:
-    """Write a protected table up for inside, as one page that needs nothing beside it.
+    """Write a table up for inside, as one page that needs nothing beside it.
 
     Parameters
     ----------
-    protection
-        What `protect` gave back.
+    result
+        What `protect`, `audit` or `tabulate` gave back.
     title
         The heading; by default it names the response variable.
     created
@@ -77,32 +81,36 @@ def report_html(
     warnings
         What lies beside the result and must not be published with it.
     """
-    protection = protection.visible()
-    heading = title or f"Protected table of {protection.table.name}"
+    result = result.visible()
+    protection = cast("Protection", result) if result.kind == "protection" else None
+    kind = "Table" if protection is None else "Protected table"
+    heading = title or f"{kind} of {result.table.name}"
+    judged = None
+    if result.kind != "tabulation":
+        judged = cast("Protection | Audit", result)
     body = "".join(
         (
-            _header(protection, heading, created),
-            _verdict(protection),
-            next_section(protection.verdict),
+            _header(result, heading, created),
+            _verdict(result, protection),
+            next_section(result.verdict),
             _warnings(warnings),
-            _claim(protection),
-            _tiles(protection),
-            _exposed(protection),
-            _open(protection),
-            _where(protection.table),
-            _search(protection),
-            _table(protection),
-            _certificate(protection),
-            _repeat(protection),
+            _claim(result),
+            "" if protection is None else _tiles(protection),
+            _exposed(result.verdict),
+            _open(result.verdict),
+            _where(result.table),
+            "" if protection is None else _search(protection),
+            _table(result),
+            "" if judged is None else _certificate(judged),
+            "" if protection is None else _repeat(protection),
         )
     )
     return whole_page(heading, body + _FOOTER)
 
 
-def claim_table(sentences: Mapping[str, str]) -> str:
+def claim_table(claim: Claim) -> str:
     """Write the questions of a claim with the sentences that answer them."""
-    rows = [(text, sentences[name]) for name, text in Claim.QUESTIONS.items()]
-    return named_rows(rows, "claim")
+    return named_rows(claim.rows(), "claim")
 
 
 def spans(table: Table) -> list[str]:
@@ -118,17 +126,21 @@ def spans(table: Table) -> list[str]:
 
 
 def _header(
-    protection: Protection, heading: str, created: datetime.datetime | None
+    result: Protection | Audit | Tabulation,
+    heading: str,
+    created: datetime.datetime | None,
 ) -> str:
-    facts = spans(protection.table)
+    facts = spans(result.table)
     if created is not None:
         facts.append(esc(created.strftime("%d %B %Y, %H:%M").lstrip("0")))
     return header(heading, facts)
 
 
-def _verdict(protection: Protection) -> str:
-    found = headline(protection.verdict, protection.table)
-    cut = cut_before_use(protection)
+def _verdict(
+    result: Protection | Audit | Tabulation, protection: Protection | None
+) -> str:
+    found = headline(result.verdict, result.table)
+    cut = None if protection is None else cut_before_use(protection)
     text = esc(found.text) if cut is None else f"<b>{esc(cut)}</b> {esc(found.text)}"
     return banner(found.kind, esc(found.line), text)
 
@@ -146,12 +158,12 @@ def _warnings(warnings: Sequence[str]) -> str:
     return section("Before you publish", bullets(warnings))
 
 
-def _claim(protection: Protection) -> str:
+def _claim(result: Protection | Audit | Tabulation) -> str:
     return section(
         "What was proved, against whom"
-        if protection.verdict.safe
+        if result.verdict.ok
         else "What was asked, against whom",
-        claim_table(protection.claim.as_json()),
+        claim_table(result.claim),
     )
 
 
@@ -193,8 +205,8 @@ def _evaluations(protection: Protection) -> str:
     return count(protection.evaluations, "evaluation")
 
 
-def _exposed(protection: Protection) -> str:
-    exposed = protection.verdict.exposed
+def _exposed(verdict: TableVerdict) -> str:
+    exposed = verdict.exposed
     if not exposed:
         return ""
     more = ""
@@ -226,8 +238,8 @@ def _exposure(e: Exposure) -> str:
     )
 
 
-def _open(protection: Protection) -> str:
-    cells = protection.verdict.open
+def _open(verdict: TableVerdict) -> str:
+    cells = verdict.open
     if not cells:
         return ""
     more = ""
@@ -294,17 +306,17 @@ def _changes(
     return kept
 
 
-def _table(protection: Protection) -> str:
-    exposed = frozenset(protection.verdict.exposed_cells)
+def _table(result: Protection | Audit | Tabulation) -> str:
+    exposed = frozenset(result.verdict.exposed_cells)
     key = _KEY
     if exposed:
         key += '<li><b class="exposed">●</b>hidden but exposed</li>'
-    grids = table_section(protection.table, exposed)
+    grids = table_section(result.table, exposed)
     return section("The table", f"{key}</ul>{grids}", "long")
 
 
-def _certificate(protection: Protection) -> str:
-    verdict, witnesses = protection.verdict, len(protection.certificate.cells)
+def _certificate(result: Protection | Audit) -> str:
+    verdict, witnesses = result.verdict, len(result.certificate.cells)
     if not verdict.judged:
         return section("The certificate", "<p>No cell was judged.</p>")
     how = (

@@ -8,17 +8,20 @@ exposed cells stay inside: they narrow hidden values down, or equal them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from evosdc.report.grid import ALIKE, table_section
 from evosdc.report.kit.parts import banner, header, section, whole_page
 from evosdc.report.kit.text import count
 from evosdc.report.page import claim_table, spans
 from evosdc.report.verdict import headline
-from evosdc.results import Protection
+from evosdc.results import Claim
 from evosdc.table.attackers import LONE, PAIRS
 from evosdc.table.origin import AUTO
 from evosdc.table.parts import as_published
+
+if TYPE_CHECKING:
+    from evosdc.results.tables import Protection
 
 _KINDS = {
     "p": "the p % rule",
@@ -86,7 +89,7 @@ def _protected(hidden: int) -> str:
     )
 
 
-def public_claim(protection: Protection) -> Mapping[str, str]:
+def public_claim(protection: Protection) -> Claim:
     """Answer the questions of a claim without a parameter, a count or a level."""
     origin, verdict = protection.table.origin, protection.verdict
     if not origin.rules and verdict.judged:
@@ -108,32 +111,32 @@ def public_claim(protection: Protection) -> Mapping[str, str]:
         knowledge += " That cells below the minimum frequency are hidden."
     earlier = bool(protection.settings.get("already_published"))
     lowered = protection.accepted is not None and bool(protection.accepted.any())
-    return {
-        "rules": rules,
-        "levels": "As far as its rule asks"
+    return Claim(
+        rules=rules,
+        levels="As far as its rule asks"
         + (", or less where the office accepted it" if lowered else "")
         + "; how far that is, is confidential.",
-        "knowledge": knowledge,
-        "insiders": (
+        knowledge=knowledge,
+        insiders=(
             "Nobody: respondents who know their own figures were not considered."
             if verdict.insiders is None
             else _attackers(protection)
         ),
-        "publication": (
+        publication=(
             "The cells of this table that are not marked x"
             + (", beside what was published of it before." if earlier else ".")
         ),
-        "strictness": "Exceeded." if verdict.strict else "Reached.",
-        "proof": (
+        strictness="Exceeded." if verdict.strict else "Reached.",
+        proof=(
             "By other tables that agree with everything published, found by a program "
             "apart from the one that chose the cells and checked "
             + ("in exact arithmetic." if verdict.exact else "in floating point.")
-            if verdict.judged and verdict.safe
+            if verdict.judged and verdict.ok
             else "No cell was sensitive, so there was nothing to show."
-            if verdict.safe
+            if verdict.ok
             else "It was not shown."
         ),
-    }
+    )
 
 
 def _attackers(protection: Protection) -> str:

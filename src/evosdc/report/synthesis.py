@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evosdc.metrics.evaluation import Comparisons, Evaluation, MetricValue
+from evosdc.metrics.evaluation import Comparisons, Measurements, MetricValue
 from evosdc.metrics.fresh import FreshTest
 from evosdc.report.amounts import numbers_html
 from evosdc.report.kit.parts import (
@@ -27,7 +27,8 @@ from evosdc.report.synthesis_charts import (
     pairs,
     risk_utility_map,
 )
-from evosdc.results.synthetic import SyntheticClaim
+from evosdc.results import Claim
+from evosdc.results.next_steps import release_verdict
 
 Row = Mapping[str, Any]
 
@@ -41,7 +42,7 @@ _FOOTER = (
 
 
 def synthesis_html(
-    evaluation: Evaluation,
+    evaluation: Measurements,
     run: Sequence[Row] | None = None,
     front: Sequence[Row] | None = None,
     comparisons: Comparisons | None = None,
@@ -49,7 +50,7 @@ def synthesis_html(
     title: str = "Synthetic data",
     utility: str = "jsd_2",
     risk: str = "dcap_u",
-    claim: SyntheticClaim | None = None,
+    claim: Claim | None = None,
     small_groups: Any = None,
 ) -> str:
     """Return the page as text.
@@ -106,7 +107,7 @@ def synthesis_html(
     return whole_page(title, "\n".join(part for part in parts if part))
 
 
-def _facts(evaluation: Evaluation) -> list[str]:
+def _facts(evaluation: Measurements) -> list[str]:
     held = evaluation.holdout_rows
     return [
         f"{count(evaluation.rows, 'original record')}",
@@ -119,23 +120,24 @@ def _facts(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def verdict_block(evaluation: Evaluation) -> str:
+def verdict_block(evaluation: Measurements) -> str:
     """Return the verdict and the reasons against a release."""
-    reasons = evaluation.reasons
-    steps = [f"Next step: {step}" for step in evaluation.next_steps]
+    verdict = release_verdict(evaluation)
+    reasons = verdict.reasons
+    steps = [f"Next step: {step}" for step in verdict.next_steps]
     return banner(
-        "safe" if evaluation.fit else "bad",
-        f"Verdict: {esc(evaluation.verdict)}.",
+        "safe" if verdict.ok else "bad",
+        f"Verdict: {esc(verdict.word)}.",
         "No attack found more than a fresh sample of the same population would show."
-        if evaluation.fit
+        if verdict.ok
         else "Do not release these records as they are.",
         bullets([*reasons, *steps]) if reasons else "",
     )
 
 
-def claim_block(claim: SyntheticClaim) -> str:
+def claim_block(claim: Claim) -> str:
     """Return what was tested, against whom."""
-    return section("What was tested, against whom", named_rows(claim.rows()))
+    return section("What was tested, against whom", named_rows(claim.rows(), "claim"))
 
 
 def _tests(tests: Sequence[FreshTest]) -> str:
@@ -153,7 +155,7 @@ def _tests(tests: Sequence[FreshTest]) -> str:
     )
 
 
-def _metrics(evaluation: Evaluation, kind: str) -> str:
+def _metrics(evaluation: Measurements, kind: str) -> str:
     values = [value for value in evaluation.values if value.kind == kind]
     columns = [
         name
@@ -188,5 +190,5 @@ def _metric_row(value: MetricValue, columns: Sequence[str]) -> str:
     )
 
 
-def _skipped(evaluation: Evaluation) -> str:
+def _skipped(evaluation: Measurements) -> str:
     return bullets(f"{name}: {reason}" for name, reason in evaluation.skipped)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from evosdc.metrics.evaluation import Evaluation, Margin, PairGap
+from evosdc.metrics.evaluation import Margin, Measurements, PairGap
 from evosdc.report.kit.plane import Plane
 from evosdc.report.kit.text import esc, percent
 
@@ -32,7 +32,7 @@ _MAP_KEY = (
 
 
 def risk_utility_map(
-    evaluation: Evaluation, front: Sequence[Row], *, utility: str, risk: str
+    evaluation: Measurements, front: Sequence[Row], *, utility: str, risk: str
 ) -> str:
     """Draw the file, the front of its run and references by risk and utility."""
     across, up = evaluation[utility], evaluation[risk]

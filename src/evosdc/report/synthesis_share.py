@@ -6,16 +6,16 @@ a key of their own and no risk figure: a share times the number of records is a 
 
 from __future__ import annotations
 
-from evosdc.metrics.evaluation import Evaluation, MetricValue
+from evosdc.metrics.evaluation import Measurements, MetricValue
 from evosdc.report.kit.parts import header, numbers, plain_table, section, whole_page
 from evosdc.report.kit.text import count, esc, figure
 from evosdc.report.synthesis import claim_block, verdict_block
-from evosdc.results.synthetic import SyntheticClaim
+from evosdc.results import Claim
 
 
 def shared_html(
-    evaluation: Evaluation,
-    claim: SyntheticClaim,
+    evaluation: Measurements,
+    claim: Claim,
     *,
     copies: int = 1,
     title: str = "Synthetic data",

@@ -6,13 +6,17 @@ Nothing here writes a value, a cost or an interval.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evosdc.report.kit.text import count
-from evosdc.results import Protection, Verdict
+from evosdc.results import TableVerdict, Verdict
 from evosdc.table import Table
 from evosdc.table.status import SAFE
+
+if TYPE_CHECKING:
+    from evosdc.results.tables import Protection
 
 # Fewer secondaries than this are soon all there are, and no sign of a search cut short.
 _MANY_SECONDARIES = 10
@@ -50,8 +54,17 @@ class Headline:
         return f"{self.word}: {self.why}"
 
 
-def headline(verdict: Verdict, table: Table) -> Headline:
+def headline(verdict: Verdict, table: Table | None = None) -> Headline:
     """Put a verdict into words; without rules nothing is safe that was not judged."""
+    if table is None or not isinstance(verdict, TableVerdict):
+        return Headline(
+            verdict.word,
+            {True: "safe", False: "bad", None: "open"}[verdict.ok],
+            "; ".join(verdict.reasons) or "nothing speaks against it",
+            "What was tested stands below."
+            if verdict.ok
+            else "Do not publish this as it is.",
+        )
     rules = ", ".join(rule for rule, _ in table.origin.rules or ())
     if verdict.word == "EXPOSED":
         cells = len(verdict.exposed_cells)

@@ -1,12 +1,26 @@
-"""What a run gives back: answers, verdicts, certificates and their claims."""
+"""What a run gives back: verdicts, claims and certificates, results and their folders.
 
-from evosdc.results.answers import (
+The names here are what the judge and the reports share. The results themselves, which
+write folders and reports, are in `tables` and `synthetic`, above the judge and the
+reports.
+"""
+
+from evosdc.results.claim import RECORD_QUESTIONS, TABLE_QUESTIONS, Claim
+from evosdc.results.verdict import (
     PUBLISHED,
     Certificate,
-    Claim,
     Exposure,
-    Protection,
+    TableVerdict,
     Verdict,
 )
 
-__all__ = ["PUBLISHED", "Certificate", "Claim", "Exposure", "Protection", "Verdict"]
+__all__ = [
+    "PUBLISHED",
+    "RECORD_QUESTIONS",
+    "TABLE_QUESTIONS",
+    "Certificate",
+    "Claim",
+    "Exposure",
+    "TableVerdict",
+    "Verdict",
+]

@@ -1,4 +1,4 @@
-"""What to do about a verdict that is not SAFE: one sentence for each reason."""
+"""Why a result may not leave the office and what to do: a sentence for each reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.results.answers import PUBLISHED, Exposure, Verdict
+from evosdc.metrics.evaluation import Measurements
+from evosdc.metrics.fresh import FreshTest
+from evosdc.results.verdict import PUBLISHED, Exposure, TableVerdict, Verdict
 from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY
 
@@ -16,6 +18,8 @@ _COARSER = (
     "combine codes or leave a variable out, so that these cells are not in the table"
 )
 _INTERRUPTED = "interrupted"
+# Attacks by the key; the others find whole records.
+_BY_KEY = ("found_keys", "guessed_targets", "certain_targets")
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,14 @@ class Searched:
 
 
 def with_next_steps(
-    verdict: Verdict,
+    verdict: TableVerdict,
     table: Table,
     *,
     earlier: NDArray[np.bool_],
     limited: bool,
     searched: Searched | None = None,
-) -> Verdict:
-    """Return the verdict with what to do next, where it is not SAFE.
+) -> TableVerdict:
+    """Return the verdict with why it is not SAFE and what to do next.
 
     Parameters
     ----------
@@ -58,19 +62,31 @@ def with_next_steps(
     searched
         How the pattern was made; None where it was given and only judged.
     """
-    if verdict.safe:
+    if verdict.ok:
         return verdict
-    if verdict.safe is None:
+    if verdict.ok is None:
         steps = [_to_judge(verdict, table, limited, searched)]
     else:
         steps = _to_protect(verdict, table, earlier, searched)
         if verdict.open:
             steps.append(_more_time(limited, searched))
-    return replace(verdict, next_steps=tuple(steps))
+    reasons = tuple(_reasons(verdict))
+    return replace(verdict, reasons=reasons, next_steps=tuple(steps))
+
+
+def _reasons(verdict: TableVerdict) -> list[str]:
+    """Say why a table is not SAFE: no label, no interval."""
+    reasons = []
+    if verdict.exposed:
+        cells = len(verdict.exposed_cells)
+        reasons.append(f"{cells:,} of {verdict.judged:,} cells judged are exposed")
+    if verdict.open:
+        reasons.append(f"{len(verdict.open):,} questions were left open")
+    return reasons or ["no rule looked for sensitive cells, and none was judged"]
 
 
 def _to_judge(
-    verdict: Verdict, table: Table, limited: bool, searched: Searched | None
+    verdict: TableVerdict, table: Table, limited: bool, searched: Searched | None
 ) -> str:
     if verdict.open and table.origin.ring:
         return (
@@ -100,7 +116,7 @@ def _more_time(limited: bool, searched: Searched | None) -> str:
 
 
 def _to_protect(
-    verdict: Verdict,
+    verdict: TableVerdict,
     table: Table,
     earlier: NDArray[np.bool_],
     searched: Searched | None,
@@ -135,7 +151,7 @@ def _to_protect(
 
 
 def _levels(
-    verdict: Verdict,
+    verdict: TableVerdict,
     table: Table,
     earlier: NDArray[np.bool_],
     searched: Searched | None,
@@ -211,3 +227,56 @@ def _lone(cells: Sequence[Exposure], table: Table, searched: Searched | None) ->
 
 def _cells(number: int) -> str:
     return f"{number:,} sensitive cell{' is' if number == 1 else 's are'}"
+
+
+def release_verdict(found: Measurements) -> Verdict:
+    """Return the verdict on synthetic records that were measured and attacked."""
+    rows = (found.rows, found.synthetic_rows, found.holdout_rows)
+    small = any(n is not None and n < 2 for n in rows)
+    against = found.reasons
+    steps = release_steps(found.tests, against, small=small) if against else ()
+    return Verdict(not against, reasons=against, next_steps=steps)
+
+
+def release_steps(
+    tests: Sequence[FreshTest], reasons: Sequence[str], *, small: bool
+) -> tuple[str, ...]:
+    """Return a sentence for each kind of reason against a release.
+
+    Parameters
+    ----------
+    tests
+        The attacks that were made; none where they could not be.
+    reasons
+        All that speaks against a release.
+    small
+        Whether a file has fewer than two records, too few for any attack.
+    """
+    failed = {test.name for test in tests if not test.passed}
+    steps = []
+    if failed & set(_BY_KEY):
+        steps.append(
+            "people are found by their key: synthesise with a lower --risk-limit, a "
+            "larger --min-group, or fewer and coarser columns (--exclude, --bins)"
+        )
+    if failed - set(_BY_KEY):
+        steps.append(
+            "whole records of people are repeated: synthesise all columns (without "
+            "--columns), with the noise floor (without --no-noise-floor) and a larger "
+            "--min-group; never release records that were copied from the original"
+        )
+    if not tests:
+        steps.append(
+            "give files of two records or more, so that the attacks can be made"
+            if small
+            else "let it run to the end, with more time (--time-limit), so that the "
+            "attacks are made"
+        )
+    made = sum(not test.passed for test in tests) if tests else 1
+    if len(reasons) > made:
+        steps.append(
+            "for the other reasons (limits, members told from others, identifiers, "
+            "further copies): synthesise again with more time (--time-limit), a larger "
+            "--min-group or fewer columns (--exclude)"
+        )
+    return tuple(steps)

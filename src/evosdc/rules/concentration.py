@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.rules.contributors import Contributors, Numbers, Verdict
+from evosdc.rules.contributors import Contributors, Marking, Numbers
 from evosdc.table.rounding import ROUNDING
 
 # What is too little for the others, as a share of the largest, where no rule says it.
@@ -26,6 +26,14 @@ class Dominance:
 
     The level is what the cell must grow by for them to be `k` % of it:
     ``(100 / k) * (x1 + ... + xn) - X``.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> firms = {"region": ["N", "N", "N", "S"], "sales": [90, 8, 7, 40]}
+    >>> rules = [evosdc.Dominance(n=1, k=75)]
+    >>> evosdc.tabulate(firms, ["region"], "sales", rules=rules).table.origin.rules
+    (('nk:1,75', 2),)
     """
 
     n: int
@@ -41,7 +49,7 @@ class Dominance:
         """How many of the largest contributions are looked at."""
         return self.n
 
-    def apply(self, contributors: Contributors) -> Verdict:
+    def apply(self, contributors: Contributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         missing = 100.0 / self.k * contributors.leading(self.n) - contributors.total
         if contributors.target is not None:
@@ -60,6 +68,14 @@ class PPercent:
     the cell; what is left over the largest must be at least `p` % of it. The level is
     what is missing: ``(p / 100) * x1 - (X - x1 - ... - x(n_coalition + 1))``. A cell of
     one or two contributors is thus always unsafe, with `p` % of the largest as level.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> firms = {"region": ["N", "N", "N", "S"], "sales": [90, 8, 7, 40]}
+    >>> rules = [evosdc.PPercent(p=10)]
+    >>> evosdc.tabulate(firms, ["region"], "sales", rules=rules).table.origin.rules
+    (('p:10', 2),)
     """
 
     p: float
@@ -77,7 +93,7 @@ class PPercent:
         """How many of the largest contributions are looked at."""
         return self.n_coalition + 1
 
-    def apply(self, contributors: Contributors) -> Verdict:
+    def apply(self, contributors: Contributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         return _estimate(contributors, self.p / 100.0, self.n_coalition)
 
@@ -87,6 +103,14 @@ class PriorPosterior:
     """The p % rule for an insider who already knew the others to within `q` %.
 
     The level is that of the p % rule with ``p / q`` for ``p / 100``.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> firms = {"region": ["N", "N", "N", "S"], "sales": [90, 8, 7, 40]}
+    >>> rules = [evosdc.PriorPosterior(p=10, q=100)]
+    >>> evosdc.tabulate(firms, ["region"], "sales", rules=rules).table.origin.rules
+    (('pq:10,100', 2),)
     """
 
     p: float
@@ -109,7 +133,7 @@ class PriorPosterior:
         """How many of the largest contributions are looked at."""
         return self.n_coalition + 1
 
-    def apply(self, contributors: Contributors) -> Verdict:
+    def apply(self, contributors: Contributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         return _estimate(contributors, self.p / self.q, self.n_coalition)
 
@@ -133,7 +157,7 @@ def rest_limit(rules: Iterable[object]) -> float:
     return max(found, default=_DEFAULT_REST)
 
 
-def _estimate(contributors: Contributors, share: float, coalition: int) -> Verdict:
+def _estimate(contributors: Contributors, share: float, coalition: int) -> Marking:
     top = contributors.largest
     first = top[:, 0] if top.shape[1] else np.zeros(len(contributors))
     known = contributors.leading(coalition + 1)
@@ -146,7 +170,7 @@ def _estimate(contributors: Contributors, share: float, coalition: int) -> Verdi
     return _verdict(contributors, np.where(contributors.someone, missing, 0.0))
 
 
-def _verdict(contributors: Contributors, missing: Numbers) -> Verdict:
+def _verdict(contributors: Contributors, missing: Numbers) -> Marking:
     unsafe = missing > ROUNDING * contributors.total
     level = np.where(unsafe, missing * contributors.scale, 0.0)
     return unsafe, level, level.copy()

@@ -12,7 +12,7 @@ from evosdc.errors import InputError
 from evosdc.table.rounding import ROUNDING
 
 Numbers = NDArray[np.float64]
-Verdict = tuple[NDArray[np.bool_], Numbers, Numbers]
+Marking = tuple[NDArray[np.bool_], Numbers, Numbers]
 
 
 @dataclass(frozen=True, eq=False)

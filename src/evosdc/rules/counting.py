@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.rules.contributors import Contributors, Verdict
+from evosdc.rules.contributors import Contributors, Marking
 from evosdc.table.rounding import ROUNDING
 
 
@@ -26,6 +26,14 @@ class Frequency:
     tau-Argus counts them. Where records belong to holdings, holdings are counted,
     unless `count` says records. The share is of the contributions without
     their sign and never below the floor of the table: +500 and -500 are not nothing.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> firms = {"region": ["N", "N", "N", "S"], "sales": [90, 8, 7, 40]}
+    >>> rules = [evosdc.Frequency(n=3)]
+    >>> evosdc.tabulate(firms, ["region"], "sales", rules=rules).table.origin.rules
+    (('freq:3', 1),)
     """
 
     n: int
@@ -49,7 +57,7 @@ class Frequency:
             )
         _check_percent(self.percent)
 
-    def apply(self, contributors: Contributors) -> Verdict:
+    def apply(self, contributors: Contributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         every: NDArray[Any] = contributors.units
         active: NDArray[Any] | None = contributors.active
@@ -66,6 +74,14 @@ class ZeroUnsafe:
 
     The upper level is an absolute `range`; there is no lower one, as nobody doubts that
     the value is 0 or more.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> firms = {"region": ["N", "N", "N", "S"], "sales": [90, 8, 7, 40]}
+    >>> rules = [evosdc.ZeroUnsafe(range=10)]
+    >>> evosdc.tabulate(firms, ["region"], "sales", rules=rules).table.origin.rules
+    (('zero:10', 0),)
     """
 
     range: float
@@ -80,7 +96,7 @@ class ZeroUnsafe:
                 hint="change the rule",
             )
 
-    def apply(self, contributors: Contributors) -> Verdict:
+    def apply(self, contributors: Contributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up."""
         unsafe = (contributors.value == 0) & (contributors.units > 0)
         unsafe &= contributors.someone
@@ -96,6 +112,12 @@ class Request:
     exceeds `percent` (first code) or `percent_second` (second code) of the cell. The
     level is `margin` % of the value. With sampling weights one contribution is compared
     with the weighted cell.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> evosdc.Request(percent=70, margin=10).name
+    'req'
     """
 
     percent: float
@@ -115,7 +137,7 @@ class Request:
                 )
         _check_percent(self.margin)
 
-    def apply(self, contributors: Contributors) -> Verdict:
+    def apply(self, contributors: Contributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         if contributors.asking is None:
             raise InputError(
@@ -135,6 +157,12 @@ class Manual:
     """Every cell it is shown is unsafe, with `percent` % of it as level.
 
     Not for a whole table: `set_status` shows it the cells that a user calls unsafe.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> evosdc.Manual(percent=10).name
+    'man'
     """
 
     percent: float = 20.0
@@ -144,12 +172,12 @@ class Manual:
     def __post_init__(self) -> None:
         _check_percent(self.percent)
 
-    def apply(self, contributors: Contributors) -> Verdict:
+    def apply(self, contributors: Contributors) -> Marking:
         """Mark every cell and say how far it must be covered up and down."""
         return _share(contributors, np.ones(len(contributors), bool), self.percent)
 
 
-def _share(contributors: Contributors, unsafe: np.ndarray, percent: float) -> Verdict:
+def _share(contributors: Contributors, unsafe: np.ndarray, percent: float) -> Marking:
     size = np.maximum(contributors.size, np.abs(contributors.value))
     share = np.maximum(percent / 100.0 * size, contributors.floor)
     level = np.where(unsafe, share, 0.0)

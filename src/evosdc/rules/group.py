@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from evosdc.rules.contributors import Contributors, Verdict
+from evosdc.rules.contributors import Contributors, Marking
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,22 @@ class Group:
 
     Which cells these are is seen from the table, not from the contributors of one cell,
     so the rule marks none by itself: tabulation does.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> people = {"town": ["A", "A", "B", "B"], "ill": ["y", "y", "y", "n"]}
+    >>> rules = [evosdc.Group("ill")]
+    >>> made = evosdc.tabulate(people, ["town", "ill"], rules=rules)
+    >>> len(made.table.primaries) > 0
+    True
     """
 
     variable: str = ""
     name: ClassVar[str] = "group"
     needs: ClassVar[int] = 0
 
-    def apply(self, contributors: Contributors) -> Verdict:
+    def apply(self, contributors: Contributors) -> Marking:
         """Mark nothing: what is unsafe is seen from the table."""
         n = len(contributors)
         return np.zeros(n, dtype=bool), np.zeros(n), np.zeros(n)

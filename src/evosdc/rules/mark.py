@@ -9,13 +9,21 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.rules.contributors import Contributors, Numbers, Verdict
+from evosdc.rules.contributors import Contributors, Marking, Numbers
 from evosdc.table.rounding import significant
 from evosdc.table.status import PRIMARY, SAFE
 
 
 class Rule(Protocol):
-    """Something that calls cells unsafe, and says how far each must be covered."""
+    """Something that calls cells unsafe, and says how far each must be covered.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> rule: evosdc.Rule = evosdc.PPercent(10)
+    >>> rule.name, rule.needs
+    ('p', 2)
+    """
 
     @property
     def name(self) -> str:
@@ -27,7 +35,7 @@ class Rule(Protocol):
         """How many of the largest contributions it looks at."""
         ...
 
-    def apply(self, contributors: Contributors) -> Verdict:
+    def apply(self, contributors: Contributors) -> Marking:
         """Return which cells are unsafe, their upper and their lower levels."""
         ...
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
-from evosdc.metrics import Evaluation, from_codes
+from evosdc.metrics import Measurements, from_codes
 from evosdc.metrics.data import exact_codes
 from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
 from evosdc.metrics.spelling import check_overlap, respelt
@@ -51,7 +51,7 @@ def measured(
     anew: Sequence[str] = (),
     metrics: Sequence[str] | None = None,
     ours: bool = False,
-) -> Evaluation:
+) -> Measurements:
     """Measure and attack a copy by the columns that can be compared.
 
     `anew` are columns that are known to have fresh values in the copy. A copy of `ours`
@@ -85,7 +85,6 @@ def measured(
         plain_words=(*found.plain_words, *words),
         tests=(*found.tests, *files.tests),
         reasons=(*found.reasons, *failed),
-        verdict="not fit for release" if failed else found.verdict,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evosdc.errors import InputError, refuse_unknown
-from evosdc.io.argus.rda import Description, Variable
+from evosdc.io.argus.rda import DescribedVariable, Description
 from evosdc.io.delimited import with_numbers
 from evosdc.io.encoding import text_blocks
 from evosdc.io.paths import PathLike
@@ -94,7 +94,7 @@ class _Block:
             )
         return [pc.list_element(parts, k) for k in range(count)]
 
-    def _refuse_beyond(self, variable: Variable) -> None:
+    def _refuse_beyond(self, variable: DescribedVariable) -> None:
         """Refuse a description of longer lines: it is of another file, or outdated."""
         import pyarrow.compute as pc
 
@@ -109,7 +109,7 @@ class _Block:
                 "that the file does not have",
             )
 
-    def column(self, position: int, variable: Variable) -> Any:
+    def column(self, position: int, variable: DescribedVariable) -> Any:
         """Return the text of one variable; null for blanks and what is missing."""
         import pyarrow as pa
         import pyarrow.compute as pc

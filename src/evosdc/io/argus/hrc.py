@@ -69,7 +69,17 @@ def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarch
 
 
 def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
-    """Read a tree of codes: a ``.hrc`` file, or a CSV with columns coarse to fine."""
+    """Read a tree of codes: a ``.hrc`` file, or a CSV with columns coarse to fine.
+
+    Examples
+    --------
+    >>> import evosdc, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "region.hrc")
+    ...     _ = path.write_text("North\\n@N1\\n@N2\\nSouth\\n")
+    ...     evosdc.read_hierarchy(path).codes
+    ('Total', 'North', 'N1', 'N2', 'South')
+    """
     if format_to_read(path, "hierarchy") is HRC:
         return read_hrc(path, total=total)
     frame = read_columns(path)

@@ -46,7 +46,7 @@ _WORD = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
 
 
 @dataclass(frozen=True)
-class Variable:
+class DescribedVariable:
     """One variable of an ``.rda`` file.
 
     Attributes
@@ -95,7 +95,7 @@ class Variable:
 class Description:
     """An ``.rda`` file: the variables in order, the separator, the status letters."""
 
-    variables: tuple[Variable, ...]
+    variables: tuple[DescribedVariable, ...]
     separator: str | None = None
     statuses: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
@@ -105,7 +105,7 @@ class Description:
         """Names of the variables that are said to have decimals."""
         return [v.name for v in self.variables if v.decimals > 0]
 
-    def with_role(self, role: str) -> list[Variable]:
+    def with_role(self, role: str) -> list[DescribedVariable]:
         """Variables of a role, in order."""
         return [v for v in self.variables if role in v.roles]
 
@@ -202,7 +202,7 @@ class _Reader:
         self.of_table = of_table
         self.separator: str | None = ";" if of_table else None
         self.statuses: dict[str, str] = {}
-        self.variables: list[Variable] = []
+        self.variables: list[DescribedVariable] = []
 
     def description(self) -> Description:
         if not self.variables:
@@ -268,7 +268,7 @@ class _Reader:
                 "a start of 1 or more and a length of 1 or more",
             )
         missing = _stripped(rest[places:])
-        self.variables.append(Variable(name, start, width, missing))
+        self.variables.append(DescribedVariable(name, start, width, missing))
 
     def _property(self, tag: str, values: list[str]) -> None:
         variable = self.variables[-1]

@@ -20,7 +20,8 @@ from evosdc.errors import EvosdcError, InputError
 from evosdc.io.cells import read_pattern
 from evosdc.io.columns import number_column
 from evosdc.io.delimited import read_csv
-from evosdc.io.folders import (
+from evosdc.io.paths import PathLike
+from evosdc.results.folder import (
     CONFIDENTIAL,
     DRAFT,
     PATTERN,
@@ -28,7 +29,6 @@ from evosdc.io.folders import (
     owned_files,
     read_claim,
 )
-from evosdc.io.paths import PathLike
 from evosdc.table import Table
 
 _MOST_FOLDERS = 200
@@ -37,7 +37,7 @@ _SAFE = "SAFE"
 _SAME = 1e-9
 
 
-def kin_warnings(
+def related_warnings(
     output: PathLike, table: Table, hidden: NDArray[np.bool_]
 ) -> tuple[str, ...]:
     """Look for results that this one must not be published beside.
@@ -67,7 +67,7 @@ def kin_warnings(
                 published = other / PUBLISH / "published.csv"
                 kept = None if other == folder else published
                 found.append(_another_pattern(other, kept))
-        elif _are_related(claim, mine):
+        elif _share_records(claim, mine):
             found.append(
                 f"{other} holds another table of the same records, protected on its "
                 "own: whoever has both may work out a cell; link the two (evosdc "
@@ -163,7 +163,7 @@ def _folders(folder: Path) -> Iterator[Path]:
     yield from islice((p for p in beside if (p / CONFIDENTIAL).is_dir()), _MOST_FOLDERS)
 
 
-def _are_related(claim: Mapping[str, Any], mine: Mapping[str, Any]) -> bool:
+def _share_records(claim: Mapping[str, Any], mine: Mapping[str, Any]) -> bool:
     theirs = claim.get("kin")
     return isinstance(theirs, list) and bool(set(map(str, theirs)) & set(mine["kin"]))
 
