@@ -316,7 +316,7 @@ def test_cells_without_time_are_protected_as_in_the_pattern_judged_first(
     monkeypatch.setattr(solving, "judge_all", unsure)
     # No pattern is judged in between.
     monkeypatch.setattr(solving, "_JUDGED_FROM", 2.0)
-    result = evosdc.protect(table, time_limit=30.0, stop=evosdc.Stop(evaluations=40))
+    result = evosdc.protect(table, time_limit=300.0, stop=evosdc.Stop(evaluations=40))
     assert len(said) == 3
     assert result.safe
     assert result.verdict.exact
