@@ -30,7 +30,7 @@ from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
 
-# What a run may be given anew when it goes on: when to stop changes no pattern.
+# What a run may be given again when it goes on: when to stop changes no pattern.
 _FREE = ("time_limit", "evaluations", "gap")
 
 
@@ -88,7 +88,7 @@ def following(kept: Checkpoint, search: Search, clock: Clock) -> Iterator[None]:
     """Write what a search has, every now and then, while the block runs.
 
     A thread does it where the search itself has nothing to tell for long. Time counts
-    up to the end of the search: settling and judging are done anew.
+    up to the end of the search: the judge is asked again.
     """
     over = threading.Event()
     written: list[Pattern | None] = [None]

@@ -1,6 +1,6 @@
 """The checkpoints of `synthesise`: the candidates of a generation and all they need.
 
-Only the search is taken up. Columns are looked at anew, copies drawn, judged and
+Only the search is taken up. Columns are looked at again, copies drawn, judged and
 written as always, so that nothing in the file stands for evidence.
 """
 
@@ -26,7 +26,7 @@ from evosdc.io.checkpoint import (
 if TYPE_CHECKING:
     from evosdc.synth import Synthesiser
 
-# What a run may be given anew when it goes on: when to stop.
+# What a run may be given again when it goes on: when to stop.
 _FREE = ("time_limit", "generations", "patience", "stop_utility")
 
 

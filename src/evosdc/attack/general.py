@@ -125,7 +125,7 @@ class GeneralFinder:
         self._programs: dict[int, tuple[_Columns, Program]] = {}
         self._units: dict[int, int] = {}
 
-    def anew(self, deadline: float | None) -> GeneralFinder:
+    def reset(self, deadline: float | None) -> GeneralFinder:
         """Forget programs: their last answers would steer the next ones."""
         self.deadline = deadline
         self._programs.clear()
@@ -139,7 +139,7 @@ class GeneralFinder:
         other = copy(self)
         other.attacker, other._suggested = attacker, places
         other._programs, other._units = {}, {}
-        return other.anew(deadline)
+        return other.reset(deadline)
 
     def cheap(self, ledger: Ledger) -> None:
         """Cover what small moves can cover."""

@@ -222,7 +222,7 @@ def _search(
     if spread is not None:
         spread.easy(ledger)
         spread.hard(ledger)
-        finder.anew(deadline)
+        finder.reset(deadline)
         return
     with suppress(Unfinished):
         finder.cheap(ledger)

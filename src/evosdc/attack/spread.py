@@ -39,7 +39,7 @@ class Case:
                 self.attacker, deadline, self.places
             )
         found: GeneralFinder = self.__dict__["_finder"]
-        return found.anew(deadline)
+        return found.reset(deadline)
 
     def __getstate__(self) -> dict[str, object]:
         # Solvers do not travel.

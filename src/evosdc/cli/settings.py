@@ -27,7 +27,7 @@ OUTPUT: dict[str, dict[str, str]] = {
         ("protect", "audit", "lower_bound", "synthesise", "evaluate"), "as_json"
     ),
 }
-# What is said anew in every run.
+# What is said again in every run.
 _NOT_SAVED = ("force", "as_json", "resume", "save_options")
 
 

@@ -336,10 +336,10 @@ def _refuse_strangers(records: OpenRecords, waiver: Sequence[str]) -> None:
     if not waiver:
         return
     known = names_of(records)
-    strangers = [name for name in waiver if name not in known]
-    if strangers:
+    unknown = [name for name in waiver if name not in known]
+    if unknown:
         raise InputError(
-            f"{len(strangers)} of {len(waiver)} contributors who consented are not in "
+            f"{len(unknown)} of {len(waiver)} contributors who consented are not in "
             "the records",
             expected="contributors as the column of holdings names them",
             hint="check the spelling; capitals count",

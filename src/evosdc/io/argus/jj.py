@@ -434,7 +434,7 @@ class _Reader:
             self._fail(
                 f"cell index {words[0][:30]!r}",
                 f"{cell}: cells are numbered from 0 in order, {n} in all",
-                "number the cells anew, or correct the number of cells",
+                "renumber the cells, or correct the number of cells",
             )
         if len(words) != len(_FIELDS):
             self._fail(f"{len(words)} fields", f"{len(_FIELDS)} fields, {line}")
