@@ -92,7 +92,7 @@ class Task:
         return [*codes, *numbers_of(dialect, self.columns), *self.flags]
 
     def plain(self, parts: Mapping[str, str]) -> list[str]:
-        """Return the codes of a group as the house takes them."""
+        """Return the codes of a group as tables are built from them."""
         dialect, columns = self.records.dialect, self.records.columns
         return [
             f"{dialect.plain(part, columns[name].kind)} AS {part}"
