@@ -25,9 +25,9 @@ for profile, share in (("full", 100), ("small", 25)):
     )
 settings.load_profile("small")
 
-# Tests that take longer than this have the mark `slow`. They are listed in a file, which
-# `pytest -n 0 -m "" --record-slow` writes: at half of it `make test` loses tests that
-# cost little, at twice of it it takes 20 % longer.
+# Tests that take longer than this have the mark `slow`. They are listed in a file that
+# `pytest -n 0 -m "" --record-slow` writes. At half of it `make test` loses tests that
+# cost little, at twice of it it takes a quarter longer.
 SLOW_CPU_SECONDS = 0.4
 SLOW_TESTS = Path(__file__).with_name("slow_tests.txt")
 # Fixtures that start a cluster or a database server.
