@@ -95,7 +95,7 @@ def test_copies_are_the_same_when_a_worker_is_lost_and_when_a_run_goes_on(
         evosdc.synthesise(people, listener=crash, **options)
     flag = tmp_path / "lost"
     lost = partial(errand_lost_once, str(flag))
-    monkeypatch.setattr(memetic, "run_errand", lost)
+    monkeypatch.setattr(memetic, "run_task", lost)
     address = both.scheduler.address
     there = evosdc.synthesise(people, cluster=address, resume=True, **options)
     assert flag.exists()

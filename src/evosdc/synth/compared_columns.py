@@ -25,7 +25,7 @@ _ABSENT = "not in the copy"
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class ComparedFiles:
     """Files with the columns that are compared, and why others are left out.
 
     `respelt` are columns of the copy that were compared under the original's spelling.
@@ -59,7 +59,7 @@ def measured(
     """
     from evosdc.metrics import evaluate
 
-    files = make_alike(
+    files = comparable_files(
         original, synthetic, holdout, [*key, target], anew=anew, seed=seed, ours=ours
     )
     found = evaluate(
@@ -88,7 +88,7 @@ def measured(
     )
 
 
-def make_alike(
+def comparable_files(
     original: Any,
     synthetic: Any,
     holdout: Any,
@@ -97,13 +97,13 @@ def make_alike(
     anew: Sequence[str] = (),
     seed: int = 0,
     ours: bool = False,
-) -> Alike:
+) -> ComparedFiles:
     """Leave out what the copy lacks and what identifies people; compare like codes.
 
     Columns that are `named` as key or target take part whatever they are.
     """
     from evosdc.synth.data.identifiers import find_identifiers
-    from evosdc.synth.data.least import DEFAULT_LEAST
+    from evosdc.synth.data.rare_levels import DEFAULT_MIN_GROUP
 
     first, second = to_arrow(original), to_arrow(synthetic)
     for name in named:
@@ -120,7 +120,7 @@ def make_alike(
     }
     left_out |= {name: "made anew" for name in anew if name not in left_out}
     tests: list[FreshTest] = []
-    for identifier in find_identifiers(first, DEFAULT_LEAST, {}, named):
+    for identifier in find_identifiers(first, DEFAULT_MIN_GROUP, {}, named):
         name = identifier.name
         if identifier.action == "keep" or left_out.get(name) == _ABSENT:
             continue
@@ -131,7 +131,7 @@ def make_alike(
         if table is not None and not (ours and table is second):
             there = [name for name in names if name in table.column_names]
             check_overlap(first, table, there, which)
-    return Alike(
+    return ComparedFiles(
         _without(first, left_out),
         _without(second, left_out),
         None if third is None else _without(third, left_out),

@@ -14,22 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.compile.kernels import kernel
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.encoding import Codes
 from evosdc.synth.moments import numbers_aimed_at
-from evosdc.synth.objective.covariances import (
-    ERRORS,
-    NUMBER,
-    Covariances,
-    aims,
-    excess,
-)
+from evosdc.synth.objective.covariances import ERRORS, NUMBER, Covariances, aims, excess
 from evosdc.synth.search.rng import below, stream
-
-Floats = NDArray[np.float64]
 
 # Exchanges are tried so often for each number, at most so many in all.
 _TRIES, _MOST = 20, 4_000_000
@@ -50,8 +42,8 @@ class Dependence:
     """
 
     terms: Covariances
-    wanted: Floats
-    room: Floats
+    wanted: Real
+    room: Real
 
 
 def find_dependence(
@@ -81,7 +73,7 @@ def find_dependence(
     return Dependence(terms, wanted, room)
 
 
-def _room(standard: Floats, known: Floats) -> Floats:
+def _room(standard: Real, known: Real) -> Real:
     """Return what correlations may be off: those near 1 or -1 have small errors."""
     records = len(standard)
     r = standard.T @ standard / np.maximum(1.0, known.T @ known)
@@ -93,7 +85,7 @@ def _room(standard: Floats, known: Floats) -> Floats:
     return np.asarray(ERRORS * np.sqrt(np.maximum(0.0, variance) / records))
 
 
-def _standard(numbers: Floats) -> Floats:
+def _standard(numbers: Real) -> Real:
     """Return numbers less their mean by their standard deviation, 0 where unknown."""
     spread = float(np.nanstd(numbers))
     if not spread > 0.0:
@@ -101,7 +93,7 @@ def _standard(numbers: Floats) -> Floats:
     return np.nan_to_num((numbers - np.nanmean(numbers)) / spread)
 
 
-def _by_level(terms: Covariances, codes: Codes) -> Floats:
+def _by_level(terms: Covariances, codes: Codes) -> Real:
     """Return the terms of records by their levels."""
     return np.column_stack(
         [
@@ -114,10 +106,10 @@ def _by_level(terms: Covariances, codes: Codes) -> Floats:
 def hold_dependence(
     domain: Domain,
     codes: Codes,
-    ranks: Mapping[int, Floats],
+    ranks: Mapping[int, Real],
     wanted: Dependence,
     rng: np.random.Generator,
-) -> dict[int, Floats]:
+) -> dict[int, Real]:
     """Return ranks exchanged within bins so that covariances are as wanted."""
     terms = wanted.terms
     out = dict(ranks)
@@ -154,7 +146,7 @@ def hold_dependence(
     return out | dict(zip(movable, place, strict=True))
 
 
-def _starts(codes: Codes) -> Ints:
+def _starts(codes: Codes) -> Long:
     """Return where each level begins among records in the order of their levels."""
     many = int(codes.max()) + 2
     return np.array([np.searchsorted(np.sort(c), np.arange(many)) for c in codes.T])

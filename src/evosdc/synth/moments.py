@@ -14,13 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.variable import Variable
-
-Floats = NDArray[np.float64]
 
 # A mean is right within so many standard errors, a standard deviation within this part.
 _ERRORS, _PART = 0.5, 0.02
@@ -69,7 +67,7 @@ def find_moments(
     return out
 
 
-def numbers_aimed_at(variable: Variable, column: pa.ChunkedArray) -> Floats:
+def numbers_aimed_at(variable: Variable, column: pa.ChunkedArray) -> Real:
     """Return the numbers of a column whose moments are aimed at; NaN where unknown.
 
     Where a few people's numbers make most of a standard deviation, those are coded
@@ -84,9 +82,9 @@ def numbers_aimed_at(variable: Variable, column: pa.ChunkedArray) -> Floats:
 def hold_moments(
     domain: Domain,
     codes: Codes,
-    ranks: Mapping[int, Floats],
+    ranks: Mapping[int, Real],
     moments: Mapping[int, Moments],
-) -> dict[int, Floats]:
+) -> dict[int, Real]:
     """Return ranks whose numbers have the moments that are asked for, or nearly so."""
     out = dict(ranks)
     for j, wanted in moments.items():
@@ -94,16 +92,14 @@ def hold_moments(
     return out
 
 
-def _tilted(
-    variable: Variable, codes: NDArray[np.int16], rank: Floats, wanted: Moments
-) -> Floats:
-    assert variable.inside is not None
-    known = np.flatnonzero(codes < len(variable.inside.first) - 1)
+def _tilted(variable: Variable, codes: Codes, rank: Real, wanted: Moments) -> Real:
+    assert variable.parts is not None
+    known = np.flatnonzero(codes < len(variable.parts.first) - 1)
     if len(known) < 2:
         return rank
     # Records are counted by level and rank: a tilt is tried on some thousand places,
     # however many there are.
-    levels = len(variable.inside.first) - 1
+    levels = len(variable.parts.first) - 1
     place = np.minimum((_PLACES * rank[known]).astype(np.int64), _PLACES - 1)
     place += _PLACES * codes[known].astype(np.int64)
     people = np.bincount(place, minlength=levels * _PLACES)
@@ -139,14 +135,14 @@ def _tilted(
     return out
 
 
-def _numbers(variable: Variable, levels: int) -> Floats:
+def _numbers(variable: Variable, levels: int) -> Real:
     """Return the numbers of each level by rank."""
     rank = np.tile((np.arange(_FINE) + 0.5) / _FINE, levels)
     level = np.repeat(np.arange(levels), _FINE).astype(np.int16)
     return variable.numbers(level, rank).reshape(levels, _FINE)
 
 
-def _bent(rank: Floats, away: Floats, shift: float, apart: float) -> Floats:
+def _bent(rank: Real, away: Real, shift: float, apart: float) -> Real:
     """Return ranks moved up by `shift`, and farther out by `apart`.
 
     Moved up they are raised to a power; moved out, so are their odds: both ends of a

@@ -19,17 +19,17 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Int, Long
 from evosdc.compile.kernels import kernel
 from evosdc.errors import InputError
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
+from evosdc.synth.data.encoding import Codes, cell_numbers, strides
 
 _EQUALS = re.compile(r"(?<![=<>!])=(?!=)")
 Predicate = Callable[[Mapping[str, Any]], bool]
 Rule = str | Mapping[str, Any] | Sequence[Any]
-_MOST_CELLS = 1 << 22
+_MAX_CELLS = 1 << 22
 _COMPARE: dict[type, Callable[[Any, Any], bool]] = {
     ast.Lt: lambda a, b: a < b,
     ast.LtE: lambda a, b: a <= b,
@@ -53,18 +53,18 @@ _ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
 class RuleIndex(NamedTuple):
     """Forbidden cells of some small tables; plain arrays for kernels."""
 
-    stride: Ints
-    start: Ints
-    forbidden: NDArray[np.bool_]
-    touch_start: Ints
-    touch: NDArray[np.int32]
+    stride: Long
+    start: Long
+    forbidden: Flags
+    touch_start: Long
+    touch: Int
 
 
 def build_rules(
     rules: Sequence[Rule],
     domain: Domain,
     codes: Codes,
-    learnt: Sequence[tuple[tuple[int, ...], NDArray[np.bool_]]] = (),
+    learnt: Sequence[tuple[tuple[int, ...], Flags]] = (),
 ) -> RuleIndex:
     """Find the forbidden cells of each rule; those of others are `learnt`."""
     found = [*(_forbidden(rule, domain, codes) for rule in rules), *learnt]
@@ -72,7 +72,7 @@ def build_rules(
 
 
 def index_cells(
-    found: Sequence[tuple[tuple[int, ...], NDArray[np.bool_]]], sizes: Ints
+    found: Sequence[tuple[tuple[int, ...], Flags]], sizes: Long
 ) -> RuleIndex:
     """Index forbidden cells of some tables, given by their variables."""
     variables = len(sizes)
@@ -96,16 +96,10 @@ def index_cells(
 
 def no_rules(variables: int) -> RuleIndex:
     """Return an index that forbids nothing."""
-    return RuleIndex(
-        np.zeros((0, variables), np.int64),
-        np.zeros(0, np.int64),
-        np.zeros(0, np.bool_),
-        np.zeros(variables + 1, np.int64),
-        np.zeros(0, np.int32),
-    )
+    return index_cells([], np.ones(variables, np.int64))
 
 
-def broken(rules: RuleIndex, codes: Codes) -> NDArray[np.bool_]:
+def broken(rules: RuleIndex, codes: Codes) -> Flags:
     """Say which records break a rule."""
     out = np.zeros(len(codes), bool)
     for r in range(len(rules.start)):
@@ -154,7 +148,7 @@ def cut_points(rules: Sequence[Rule]) -> dict[str, list[float]]:
 
 def _forbidden(
     rule: Rule, domain: Domain, codes: Codes
-) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
+) -> tuple[tuple[int, ...], Flags]:
     if isinstance(rule, str):
         tree = _parsed(rule)
         names = sorted({n.id for n in ast.walk(tree) if isinstance(n, ast.Name)})
@@ -177,7 +171,7 @@ def _forbidden(
 
 def _marked(
     names: list[str], domain: Domain, predicate: Predicate
-) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
+) -> tuple[tuple[int, ...], Flags]:
     """Try the predicate on every cell; a bin is forbidden if either end is."""
     if not names:
         raise InputError("a rule names no column", hint="name the columns it is about")
@@ -198,12 +192,12 @@ def _marked(
     return members, out
 
 
-def _affordable(domain: Domain, members: tuple[int, ...]) -> tuple[Ints, int]:
+def _affordable(domain: Domain, members: tuple[int, ...]) -> tuple[Long, int]:
     stride, cells = strides(domain.sizes, members)
-    if cells > _MOST_CELLS:
+    if cells > _MAX_CELLS:
         raise InputError(
             f"a rule covers {cells:,} combinations",
-            expected=f"at most {_MOST_CELLS:,}",
+            expected=f"at most {_MAX_CELLS:,}",
             hint="split the rule or use fewer columns or levels",
         )
     return stride, cells

@@ -17,13 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.compile.kernels import kernel
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints
-
-Floats = NDArray[np.float64]
+from evosdc.synth.data.encoding import Codes
 
 # Closer than so many standard errors is near enough, as it is for margins.
 ERRORS = 0.5
@@ -48,13 +46,13 @@ class Covariances(NamedTuple):
     and what they may be off; infinite where nobody looks.
     """
 
-    variable: Ints
-    kind: Ints
-    first: Ints
-    score: Floats
-    term: Ints
-    wanted: Floats
-    room: Floats
+    variable: Long
+    kind: Long
+    first: Long
+    score: Real
+    term: Long
+    wanted: Real
+    room: Real
     weight: float
 
 
@@ -121,7 +119,7 @@ def find_covariances(
     )
 
 
-def _standard(numbers: Floats, codes: NDArray[np.int16]) -> Floats:
+def _standard(numbers: Real, codes: Codes) -> Real:
     """Return the numbers of levels in standard deviations from their mean."""
     mine = numbers[codes]
     mine = mine[~np.isnan(mine)]
@@ -129,7 +127,7 @@ def _standard(numbers: Floats, codes: NDArray[np.int16]) -> Floats:
     return (numbers - mine.mean()) / spread if spread > 0.0 else 0.0 * numbers
 
 
-def aims(terms: Floats, kind: Ints, variable: Ints) -> tuple[Floats, Floats]:
+def aims(terms: Real, kind: Long, variable: Long) -> tuple[Real, Real]:
     """Return the mean products of terms, and how far they may be off.
 
     Looked at are means, variances and covariances of numbers, and means and variances

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.compile.kernels import kernel
-from evosdc.synth.data.encoding import cell_at
-from evosdc.synth.data.plan import SMALL
+from evosdc.synth.data.encoding import SMALL, cell_at
+from evosdc.synth.objective.tables import fill_weights, group_values, table_sum
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 _LANES = np.uint64(4)
@@ -235,3 +235,22 @@ def count_all(index, codes, counts, outside):  # type: ignore[no-untyped-def]
     columns = np.empty((codes.shape[1], len(codes)), np.int16)
     put_columns(codes, columns)
     count_columns(index, workspace(index, len(codes)), columns, counts, outside)
+
+
+@kernel(inner=True)
+def distances_of_columns(target, room, columns, counts, outside, weights):  # type: ignore[no-untyped-def]
+    """Return the objectives of a candidate given by column.
+
+    Its Jensen-Shannon terms are added up while a table is counted; only distances that
+    need more than one cell at a time use counters.
+    """
+    index, direct, words, logs = target.cells, target.direct, target.words, target.logs
+    sums = np.zeros(len(direct))
+    tally_columns(index, room, columns, direct, words, logs, counts, outside, sums)
+    fill_weights(target, counts, weights)
+    for t in range(len(sums)):
+        if direct[t]:
+            sums[t] += target.constant[t]
+        else:
+            sums[t] = table_sum(target, t, counts, outside, weights)
+    return group_values(target, sums)

@@ -12,11 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
-
-Floats = NDArray[np.float64]
+from evosdc.arrays import Long, Real
+from evosdc.synth.data.encoding import Codes, cell_numbers, strides
 
 _RECORDS_A_CELL = 10
 # A parents' combination with so few records is half drawn as if one parent fewer were
@@ -29,8 +27,8 @@ class _Node:
     """A variable, its parents' strides and its cumulative shares by their cells."""
 
     variable: int
-    stride: Ints
-    shares: Floats
+    stride: Long
+    shares: Real
 
 
 class BayesNetwork:
@@ -44,7 +42,7 @@ class BayesNetwork:
         self._nodes: list[_Node] = []
 
     def __call__(
-        self, original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+        self, original: Codes, sizes: Long, rng: np.random.Generator, count: int
     ) -> Codes:
         if not self._nodes:
             self._grow(original, sizes)
@@ -58,7 +56,7 @@ class BayesNetwork:
             out[:, node.variable] = value
         return out
 
-    def _grow(self, original: Codes, sizes: Ints) -> None:
+    def _grow(self, original: Codes, sizes: Long) -> None:
         for variable, parents in structure(original, sizes, self.parents):
             shares = _shares(original, sizes, variable, parents)
             shares = np.cumsum(shares, axis=1)
@@ -68,7 +66,7 @@ class BayesNetwork:
 
 
 def structure(
-    original: Codes, sizes: Ints, most: int
+    original: Codes, sizes: Long, most: int
 ) -> list[tuple[int, tuple[int, ...]]]:
     """Return the variables in the order of drawing, each with its parents."""
     pairs = _informations(original, sizes)
@@ -88,7 +86,7 @@ def structure(
 
 
 def _parents(
-    original: Codes, sizes: Ints, child: int, drawn: list[int], first: int, most: int
+    original: Codes, sizes: Long, child: int, drawn: list[int], first: int, most: int
 ) -> tuple[int, ...]:
     """Add to the first parent those that tell most about the child beyond it."""
     parents: tuple[int, ...] = (first,)
@@ -106,11 +104,11 @@ def _parents(
     return parents
 
 
-def _room(original: Codes, sizes: Ints, table: tuple[int, ...]) -> bool:
+def _room(original: Codes, sizes: Long, table: tuple[int, ...]) -> bool:
     return strides(sizes, table)[1] * _RECORDS_A_CELL <= len(original)
 
 
-def _informations(original: Codes, sizes: Ints) -> Floats:
+def _informations(original: Codes, sizes: Long) -> Real:
     """Return the information of each pair; 0 where the table is too sparse to say."""
     m = len(sizes)
     out = np.zeros((m, m))
@@ -122,7 +120,7 @@ def _informations(original: Codes, sizes: Ints) -> Floats:
 
 
 def _information(
-    original: Codes, sizes: Ints, child: int, parents: tuple[int, ...]
+    original: Codes, sizes: Long, child: int, parents: tuple[int, ...]
 ) -> float:
     """Return the mutual information of a child and its parents, less its bias.
 
@@ -137,23 +135,19 @@ def _information(
     return float(gross / n - degrees / (2.0 * n))
 
 
-def _negative_entropy(counts: NDArray[np.int64]) -> float:
+def _negative_entropy(counts: Long) -> float:
     seen = counts[counts > 0].astype(float)
     return float((seen * np.log(seen)).sum())
 
 
-def _counts(
-    original: Codes, sizes: Ints, child: int, parents: tuple[int, ...]
-) -> NDArray[np.int64]:
+def _counts(original: Codes, sizes: Long, child: int, parents: tuple[int, ...]) -> Long:
     """Count records by the parents' cell and the child's level."""
     stride, cells = strides(sizes, (child, *parents))
     numbers = cell_numbers(original, stride)
     return np.bincount(numbers, minlength=cells).reshape(-1, int(sizes[child]))
 
 
-def _shares(
-    original: Codes, sizes: Ints, child: int, parents: tuple[int, ...]
-) -> Floats:
+def _shares(original: Codes, sizes: Long, child: int, parents: tuple[int, ...]) -> Real:
     """Return the child's shares by the parents' cell, drawn towards fewer parents."""
     counts = _counts(original, sizes, child, parents).astype(float)
     if len(parents) < 2:

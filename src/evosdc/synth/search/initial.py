@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long
 from evosdc.errors import InputError, MissingExtraError
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import RuleIndex, broken
 
 _TRIES = 50
 _ONE_HOT = 64
 
-Model = Callable[[Codes, Ints, np.random.Generator, int], Codes]
+Model = Callable[[Codes, Long, np.random.Generator, int], Codes]
 
 
 def uniform(
-    original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+    original: Codes, sizes: Long, rng: np.random.Generator, count: int
 ) -> Codes:
     """Draw uniformly from all levels."""
     del original
@@ -33,7 +34,7 @@ def uniform(
 
 
 def univariate(
-    original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+    original: Codes, sizes: Long, rng: np.random.Generator, count: int
 ) -> Codes:
     """Draw each variable from its own distribution."""
     rows = rng.integers(0, len(original), (count, len(sizes)))
@@ -48,7 +49,7 @@ def mutated(rate: float, source: Model = uniform) -> Model:
     """
 
     def draw(
-        original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+        original: Codes, sizes: Long, rng: np.random.Generator, count: int
     ) -> Codes:
         rows = np.arange(count) % len(original)
         fresh = source(original, sizes, rng, count)
@@ -66,10 +67,10 @@ class Cart:
 
     def __init__(self, leaf: int = 5) -> None:
         self.leaf = leaf
-        self._grown: list[tuple[Any, Ints, Ints]] = []
+        self._grown: list[tuple[Any, Long, Long]] = []
 
     def __call__(
-        self, original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+        self, original: Codes, sizes: Long, rng: np.random.Generator, count: int
     ) -> Codes:
         if not self._grown:
             self._grow(original, sizes, rng)
@@ -83,7 +84,7 @@ class Cart:
             out[:, j] = original[order[pick], j]
         return out
 
-    def _grow(self, original: Codes, sizes: Ints, rng: np.random.Generator) -> None:
+    def _grow(self, original: Codes, sizes: Long, rng: np.random.Generator) -> None:
         try:
             from sklearn.tree import DecisionTreeClassifier
         except ImportError:
@@ -102,7 +103,7 @@ def given(candidates: list[Codes]) -> Model:
     turn = itertools.cycle(candidates)
 
     def draw(
-        original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+        original: Codes, sizes: Long, rng: np.random.Generator, count: int
     ) -> Codes:
         del original, sizes, rng, count
         return next(turn).copy()
@@ -110,7 +111,7 @@ def given(candidates: list[Codes]) -> Model:
     return draw
 
 
-def _features(codes: Codes, sizes: Ints) -> NDArray[np.float32]:
+def _features(codes: Codes, sizes: Long) -> NDArray[np.float32]:
     """One column per level, but for variables with very many levels."""
     parts = []
     for j in range(codes.shape[1]):
@@ -124,9 +125,9 @@ def _features(codes: Codes, sizes: Ints) -> NDArray[np.float32]:
 def candidate(
     model: Model,
     original: Codes,
-    sizes: Ints,
+    sizes: Long,
     rules: RuleIndex,
-    free: Ints,
+    free: Long,
     rng: np.random.Generator,
 ) -> Codes:
     """Draw one candidate that breaks no rule and keeps what is not synthesised."""
@@ -149,7 +150,7 @@ def candidate(
 
 def _repaired(
     out: Codes,
-    bad: NDArray[np.bool_],
+    bad: Flags,
     original: Codes,
     rules: RuleIndex,
     partial: bool,

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long
 from evosdc.compile.kernels import kernel
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import RuleIndex
 
 # The smallest group that a value is drawn from.
@@ -34,13 +34,13 @@ class Tree(NamedTuple):
     is `cut` where it is not; -1 for a leaf, which holds ``rows[begin:end]``.
     """
 
-    asks: Ints
-    cut: Ints
-    left: Ints
-    right: Ints
-    begin: Ints
-    end: Ints
-    rows: Ints
+    asks: Long
+    cut: Long
+    left: Long
+    right: Long
+    begin: Long
+    end: Long
+    rows: Long
 
 
 class Trees:
@@ -52,10 +52,7 @@ class Trees:
     """
 
     def __init__(
-        self,
-        ordered: NDArray[np.bool_],
-        rules: Sequence[RuleIndex],
-        leaf: int = LEAF,
+        self, ordered: Flags, rules: Sequence[RuleIndex], leaf: int = LEAF
     ) -> None:
         self._ordered = np.asarray(ordered, bool)
         self._rules = rules
@@ -63,7 +60,7 @@ class Trees:
         self._grown: list[tuple[int, Tree]] = []
 
     def __call__(
-        self, original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+        self, original: Codes, sizes: Long, rng: np.random.Generator, count: int
     ) -> Codes:
         columns = np.ascontiguousarray(original.T)
         if not self._grown:
@@ -80,9 +77,9 @@ class Trees:
     def _mend(
         self,
         tree: Tree,
-        values: NDArray[np.int16],
-        out: NDArray[np.int16],
-        drawn: NDArray[np.bool_],
+        values: Codes,
+        out: Codes,
+        drawn: Flags,
         j: int,
         rng: np.random.Generator,
     ) -> None:
@@ -105,7 +102,7 @@ class Trees:
             chance = rng.random(len(looked_at))
             out[j, looked_at] = draw(tree, values, part, self._ordered, chance)
 
-    def _grow(self, columns: NDArray[np.int16], sizes: Ints) -> None:
+    def _grow(self, columns: Codes, sizes: Long) -> None:
         order = np.argsort(sizes, kind="stable")
         for k, j in enumerate(order):
             known = order[:k]
@@ -113,9 +110,7 @@ class Trees:
             self._grown.append((int(j), Tree(*tree)))
 
 
-def _broken(
-    rules: RuleIndex, columns: NDArray[np.int16], drawn: NDArray[np.bool_], j: int
-) -> NDArray[np.bool_]:
+def _broken(rules: RuleIndex, columns: Codes, drawn: Flags, j: int) -> Flags:
     """Say which records break a rule of variable `j` and others that are drawn."""
     out = np.zeros(columns.shape[1], bool)
     for r in rules.touch[rules.touch_start[j] : rules.touch_start[j + 1]]:
