@@ -66,7 +66,7 @@ def test_nothing_is_gained_below_the_floor():
 
 def test_small_cells_of_deeper_tables_share_one_counter_without_the_empty_ones():
     codes = people(400)
-    target = build_target(codes, SIZES, (Component(JSD, 3),), least=5)
+    target = build_target(codes, SIZES, (Component(JSD, 3),), min_group=5)
     copy = np.random.default_rng(5).integers(0, SIZES, (400, len(SIZES)))
     copy = copy.astype(np.int16)
     counts, outside = counted(target, copy)
@@ -90,7 +90,7 @@ def test_small_cells_of_deeper_tables_share_one_counter_without_the_empty_ones()
 
 def test_records_where_nobody_is_cost_more_than_their_divergence_beyond_a_few():
     codes = people(400)
-    target = build_target(codes, SIZES, (Component(JSD, 3),), least=5)
+    target = build_target(codes, SIZES, (Component(JSD, 3),), min_group=5)
     copy = np.random.default_rng(5).integers(0, SIZES, (400, len(SIZES)))
     copy = copy.astype(np.int16)
     counts, outside = counted(target, copy)
@@ -103,7 +103,7 @@ def test_records_where_nobody_is_cost_more_than_their_divergence_beyond_a_few():
 
 def test_records_where_nobody_is_cost_nothing_more_in_a_sparse_table():
     codes = np.random.default_rng(0).integers(0, 30, (400, 4)).astype(np.int16)
-    target = build_target(codes, np.full(4, 30), (Component(JSD, 3),), least=5)
+    target = build_target(codes, np.full(4, 30), (Component(JSD, 3),), min_group=5)
     assert not target.away.any()
 
 

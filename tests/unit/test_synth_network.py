@@ -94,7 +94,7 @@ def test_large_runs_start_from_the_network(monkeypatch: pytest.MonkeyPatch) -> N
         return found.record_[0].utility, found.record_[0].evaluations
 
     small, two = start("univariate")
-    monkeypatch.setattr(engines, "_MAX_ELEMENTS_OF_MARGINS", codes.size - 1)
+    monkeypatch.setattr(engines, "_MAX_ELEMENTS", codes.size - 1)
     large, one = start("auto")
     assert large < 0.3 * small
     # One candidate, in blocks of its records.

@@ -28,7 +28,7 @@ _ABSENT = "not in the copy"
 class ComparedFiles:
     """Files with the columns that are compared, and why others are left out.
 
-    `respelt` are columns of the copy that were compared under the original's spelling.
+    Columns `respelt` were compared under the original's spelling.
     """
 
     original: pa.Table
@@ -48,19 +48,19 @@ def measured(
     target: str,
     seed: int,
     left: Callable[[], float] | None,
-    anew: Sequence[str] = (),
+    fresh: Sequence[str] = (),
     metrics: Sequence[str] | None = None,
     ours: bool = False,
 ) -> Measurements:
     """Measure and attack a copy by the columns that can be compared.
 
-    `anew` are columns that are known to have fresh values in the copy. A copy of `ours`
-    has the codes of the original; any other must show that it does.
+    Columns that are `fresh` are known to have fresh values in the copy. A copy of
+    `ours` has the codes of the original; any other must show that it does.
     """
     from evosdc.metrics import evaluate
 
     files = comparable_files(
-        original, synthetic, holdout, [*key, target], anew=anew, seed=seed, ours=ours
+        original, synthetic, holdout, [*key, target], fresh=fresh, seed=seed, ours=ours
     )
     found = evaluate(
         files.original,
@@ -94,7 +94,7 @@ def comparable_files(
     holdout: Any,
     named: Sequence[str],
     *,
-    anew: Sequence[str] = (),
+    fresh: Sequence[str] = (),
     seed: int = 0,
     ours: bool = False,
 ) -> ComparedFiles:
@@ -118,7 +118,7 @@ def comparable_files(
     left_out = {
         name: _ABSENT for name in first.column_names if name not in second.column_names
     }
-    left_out |= {name: "made anew" for name in anew if name not in left_out}
+    left_out |= {name: "made anew" for name in fresh if name not in left_out}
     tests: list[FreshTest] = []
     for identifier in find_identifiers(first, DEFAULT_MIN_GROUP, {}, named):
         name = identifier.name

@@ -20,13 +20,18 @@ from evosdc.compile.kernels import kernel
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.moments import numbers_aimed_at
-from evosdc.synth.objective.covariances import ERRORS, NUMBER, Covariances, aims, excess
+from evosdc.synth.objective.covariances import (
+    NUMBER,
+    TOLERATED_ERRORS,
+    Covariances,
+    excess,
+    wanted_products,
+)
 from evosdc.synth.search.rng import below, stream
 
-# Exchanges are tried so often for each number, at most so many in all.
-_TRIES, _MOST = 20, 4_000_000
-# After so many in a row that are of no use there is none left, or hardly any.
-_IDLE = 50_000
+# Exchanges are tried so often for each number, at most so many in all, and no more
+# after so many in a row without gain.
+_TRIES_PER_NUMBER, _MAX_TRIES, _MAX_IDLE_TRIES = 20, 4_000_000, 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +42,13 @@ class Dependence:
     ----------
     terms
         Which terms there are, and the numbers of levels.
-    wanted, room
+    wanted, tolerance
         Mean products of the original's terms, and what they may be off.
     """
 
     terms: Covariances
     wanted: Real
-    room: Real
+    tolerance: Real
 
 
 def find_dependence(
@@ -63,17 +68,19 @@ def find_dependence(
             columns[:, q] = _standard(numbers)
             if square >= 0:
                 columns[:, square] = columns[:, q] ** 2
-    wanted, room = aims(columns, terms.kind, terms.variable)
+    wanted, tolerance = wanted_products(columns, terms.kind, terms.variable)
     known = np.ones(columns.shape)
     for q, says, _ in terms.term:
         if says >= 0:
             known[:, q] = columns[:, says]
     both = np.ix_(number, number)
-    room[both] = np.minimum(room[both], _room(columns[:, number], known[:, number]))
-    return Dependence(terms, wanted, room)
+    tolerance[both] = np.minimum(
+        tolerance[both], _tolerance(columns[:, number], known[:, number])
+    )
+    return Dependence(terms, wanted, tolerance)
 
 
-def _room(standard: Real, known: Real) -> Real:
+def _tolerance(standard: Real, known: Real) -> Real:
     """Return what correlations may be off: those near 1 or -1 have small errors."""
     records = len(standard)
     r = standard.T @ standard / np.maximum(1.0, known.T @ known)
@@ -82,7 +89,7 @@ def _room(standard: Real, known: Real) -> Real:
     fourth = (standard**4).T @ known / records
     variance = squares - r * (cubes + cubes.T)
     variance += 0.25 * r**2 * (fourth + fourth.T + 2.0 * squares)
-    return np.asarray(ERRORS * np.sqrt(np.maximum(0.0, variance) / records))
+    return np.asarray(TOLERATED_ERRORS * np.sqrt(np.maximum(0.0, variance) / records))
 
 
 def _standard(numbers: Real) -> Real:
@@ -134,14 +141,14 @@ def hold_dependence(
         values,
         products,
         wanted.wanted,
-        wanted.room,
+        wanted.tolerance,
         terms.term[movable],
         np.ascontiguousarray(codes[:, movable].T),
         np.array([np.argsort(codes[:, j], kind="stable") for j in movable]),
         _starts(codes[:, movable]),
         place,
         stream(rng),
-        min(_MOST, _TRIES * place.size),
+        min(_MAX_TRIES, _TRIES_PER_NUMBER * place.size),
     )
     return out | dict(zip(movable, place, strict=True))
 
@@ -154,7 +161,7 @@ def _starts(codes: Codes) -> Long:
 
 @kernel(nogil=True)
 def exchange(  # type: ignore[no-untyped-def]
-    values, products, wanted, room, term, level, order, start, place, state, tries
+    values, products, wanted, tolerance, term, level, order, start, place, state, tries
 ):
     """Exchange places within bins, in place, where that brings products nearer.
 
@@ -170,7 +177,7 @@ def exchange(  # type: ignore[no-untyped-def]
     idle = 0
     for _ in range(tries):
         idle += 1
-        if idle > _IDLE:
+        if idle > _MAX_IDLE_TRIES:
             return
         c = below(state, len(term))
         i = below(state, records)
@@ -183,12 +190,12 @@ def exchange(  # type: ignore[no-untyped-def]
             for q in range(many if p >= 0 else 0):
                 if (
                     q not in (term[c, 0], term[c, 1], term[c, 2])
-                    and room[p, q] < np.inf
+                    and tolerance[p, q] < np.inf
                 ):
                     now = products[p, q]
                     new = now + _moved(values, i, k, p, q)
-                    before = excess(now, records, wanted[p, q], room[p, q])
-                    after = excess(new, records, wanted[p, q], room[p, q])
+                    before = excess(now, records, wanted[p, q], tolerance[p, q])
+                    after = excess(new, records, wanted[p, q], tolerance[p, q])
                     gain += before * before - after * after
         if gain <= 0.0:
             continue

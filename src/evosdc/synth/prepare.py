@@ -15,8 +15,8 @@ from evosdc.synth.data.domain import Domain, make_domain
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.exact_values import ExactCodes, exact_values
 from evosdc.synth.data.identifiers import Identifier, find_identifiers
-from evosdc.synth.data.impossible import Cells, Impossible, learn_rules, sharp_cuts
-from evosdc.synth.data.rules import broken, build_rules, cut_points
+from evosdc.synth.data.impossible import Impossible, learn_rules, sharp_cuts
+from evosdc.synth.data.rules import Cells, broken, build_rules, cut_points
 from evosdc.synth.objective.cost import CandidateGoal
 from evosdc.synth.objective.covariances import NONE, find_covariances
 from evosdc.synth.objective.front import Front

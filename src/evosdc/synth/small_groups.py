@@ -86,7 +86,7 @@ class SmallGroups:
         return self.least > 1
 
     @property
-    def made_anew(self) -> list[str]:
+    def fresh(self) -> list[str]:
         """Columns with fresh values, none of them real."""
         return [i.name for i in self.identifiers if i.action == "new"]
 

@@ -140,6 +140,7 @@ class Synthesiser:
         logic: Logic
         operators: Operators
         schedule: Schedule
+        notes_: tuple[str, ...]
 
         def __getattr__(self, name: str) -> Any: ...
 

@@ -162,28 +162,21 @@ def build_index(
         else:
             numbers = number(codes, table, stride)
         seen, count, inverse = seen_cells(numbers, cells)
-        if kept is not EVERY:
+        whole = complete is not None and bool(complete[t])
+        small = len(table) <= 2 and cells <= _COMPLETE_SHARE * len(seen)
+        if kept is EVERY and (whole or small):
+            heads[t, 0] = first[t]
+            inverse, seen = numbers, np.arange(cells)
+            count = np.bincount(numbers, minlength=cells)
+        else:
             seen, count, few = kept.of(seen, count)
             rest = first[t] + len(seen)
             ids = np.append(first[t] + np.arange(len(seen)), np.full(len(few), rest))
             most = _DENSE_REST if kept.rest else _DENSE_CELLS
             heads[t, 1:4] = lookups.add(np.append(seen, few), ids, cells, most)
-            heads[t, 5] = rest if kept.rest else -1
             if kept.rest:
+                heads[t, 5] = rest
                 seen = np.append(seen, 0)
-            first[t + 1] = first[t] + len(seen)
-            counts.append(count.astype(np.int32))
-            inverses.append(inverse)
-            near.append(seen.astype(np.uint16))
-            continue
-        whole = complete is not None and bool(complete[t])
-        small = len(table) <= 2 and cells <= _COMPLETE_SHARE * len(seen)
-        if whole or small:
-            heads[t, 0] = first[t]
-            inverse, seen = numbers, np.arange(cells)
-            count = np.bincount(numbers, minlength=cells)
-        else:
-            heads[t, 1:4] = lookups.add(seen, first[t] + np.arange(len(seen)), cells)
         first[t + 1] = first[t] + len(seen)
         counts.append(count.astype(np.int32))
         inverses.append(inverse)
@@ -277,10 +270,8 @@ class _Lookups:
 def seen_cells(numbers: Long, cells: int) -> tuple[Long, Long, Long]:
     """Return the cells that occur, their counts, and each record's place in them."""
     if cells > _DENSE_CELLS:
-        seen, inverse, count = np.unique(
-            numbers, return_inverse=True, return_counts=True
-        )
-        return seen, count, inverse.astype(np.int64)
+        found = np.unique(numbers, return_inverse=True, return_counts=True)
+        return found[0], found[2], found[1].astype(np.int64)
     count = np.bincount(numbers, minlength=cells)
     seen = np.flatnonzero(count)
     place = np.zeros(cells, np.int64)

@@ -23,9 +23,8 @@ from evosdc.metrics.coded_numbers import coded_numbers
 from evosdc.synth.data.derived import MAX_EXCEPTIONS
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, cell_numbers, strides
+from evosdc.synth.data.rules import Cells
 from evosdc.synth.data.variable import Variable
-
-Cells = tuple[tuple[int, ...], Flags]
 
 # An empty cell is evidence where chance alone would fill it with so many people: it
 # stays empty with a probability of one in 160,000.

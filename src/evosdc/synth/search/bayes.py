@@ -10,16 +10,17 @@ cell.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from evosdc.arrays import Long, Real
 from evosdc.synth.data.encoding import Codes, cell_numbers, strides
 
-_RECORDS_A_CELL = 10
-# A parents' combination with so few records is half drawn as if one parent fewer were
+_MIN_RECORDS_PER_CELL = 10
+# A parents' combination with so many records is half drawn as if one parent fewer were
 # known: few people must not be copied whole.
-_SHRINK = 10.0
+_SHRINKAGE_RECORDS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,11 @@ def structure(
     original: Codes, sizes: Long, most: int
 ) -> list[tuple[int, tuple[int, ...]]]:
     """Return the variables in the order of drawing, each with its parents."""
-    pairs = _informations(original, sizes)
+    # 0 where a pair is too sparse to say.
+    pairs = np.zeros((len(sizes), len(sizes)))
+    for j, k in combinations(range(len(sizes)), 2):
+        if _dense(original, sizes, (k, j)):
+            pairs[j, k] = pairs[k, j] = _information(original, sizes, k, (j,))
     order = [int(pairs.sum(axis=0).argmax())]
     out: list[tuple[int, tuple[int, ...]]] = [(order[0], ())]
     while len(order) < len(sizes):
@@ -95,7 +100,7 @@ def _parents(
         gains = [
             (_information(original, sizes, child, (*parents, j)) - known, j)
             for j in drawn
-            if j not in parents and _room(original, sizes, (child, *parents, j))
+            if j not in parents and _dense(original, sizes, (child, *parents, j))
         ]
         gain, best = max(gains, default=(0.0, -1))
         if gain <= 0.0:
@@ -104,19 +109,9 @@ def _parents(
     return parents
 
 
-def _room(original: Codes, sizes: Long, table: tuple[int, ...]) -> bool:
-    return strides(sizes, table)[1] * _RECORDS_A_CELL <= len(original)
-
-
-def _informations(original: Codes, sizes: Long) -> Real:
-    """Return the information of each pair; 0 where the table is too sparse to say."""
-    m = len(sizes)
-    out = np.zeros((m, m))
-    for j in range(m):
-        for k in range(j):
-            if _room(original, sizes, (j, k)):
-                out[j, k] = out[k, j] = _information(original, sizes, j, (k,))
-    return out
+def _dense(original: Codes, sizes: Long, table: tuple[int, ...]) -> bool:
+    """Whether a table has enough records per cell."""
+    return strides(sizes, table)[1] * _MIN_RECORDS_PER_CELL <= len(original)
 
 
 def _information(
@@ -157,4 +152,6 @@ def _shares(original: Codes, sizes: Long, child: int, parents: tuple[int, ...]) 
     coarse = _shares(original, sizes, child, parents[:-1])
     coarse = np.tile(coarse, (int(sizes[parents[-1]]), 1))
     total = counts.sum(axis=1, keepdims=True)
-    return np.asarray((counts + _SHRINK * coarse) / (total + _SHRINK))
+    return np.asarray(
+        (counts + _SHRINKAGE_RECORDS * coarse) / (total + _SHRINKAGE_RECORDS)
+    )

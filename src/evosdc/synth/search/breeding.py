@@ -252,7 +252,7 @@ def breed(  # type: ignore[no-untyped-def]
     more time in memory.
     """
     counts, outside, weights, keys, _ = tally
-    columns, room, key_room = workspaces
+    columns, space, key_space = workspaces
     nowhere = np.zeros(2, np.int64)
     while True:
         p = next_number(counter)
@@ -274,11 +274,11 @@ def breed(  # type: ignore[no-untyped-def]
             mutate(*how, mutations[p, side], codes[s], states[p])
             put_columns(codes[s], columns)
             groups[s] = distances_of_columns(
-                target, room, columns, counts, outside, weights
+                target, space, columns, counts, outside, weights
             )
             if watched:
                 if risk.by_value:
                     count_exact(risk, codes[s], keys)
                 else:
-                    count_columns(risk.cells, key_room, columns, keys, nowhere)
+                    count_columns(risk.cells, key_space, columns, keys, nowhere)
                 measured[s] = risk_totals(risk, keys) * risk.scale

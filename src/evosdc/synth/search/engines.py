@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evosdc.arrays import Long
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import index_cells
 from evosdc.synth.objective.cost import CandidateGoal
 from evosdc.synth.search.bayes import BayesNetwork
@@ -42,7 +40,7 @@ _LATE_COSTS = 5000
 _SOURCES: dict[str, Model] = {"uniform": uniform, "univariate": univariate}
 _GENETIC_SIZE, _FRONT_SIZE = 100, 8
 # With more elements the default minute has too few moves for a start from margins.
-_MAX_ELEMENTS_OF_MARGINS = 2_000_000
+_MAX_ELEMENTS = 2_000_000
 # The first temperature of a search for a single answer, in records: its start is good.
 _WARM_RECORDS = 0.02
 # Record moves between two looks at the clock, where that is the budget.
@@ -53,27 +51,20 @@ def population_size(
     problem: SynthesisProblem, schedule: Schedule, *, front: bool, copies: int
 ) -> int:
     """Return how many candidates live at a time."""
-    size = schedule.population
-    if size is None:
-        size = _usual_size(problem, schedule, front, copies)
+    # A second candidate is worth little: blocks of one have better use for a core.
+    cut = problem.objective is not None and worth_cutting(len(problem.original))
+    size = max(1 if cut or _large(problem, schedule) else 2, copies)
+    if not schedule.memetic:
+        size = _GENETIC_SIZE
+    elif front:
+        size = _FRONT_SIZE
+    size = size if schedule.population is None else schedule.population
     if size < max(1, copies):
         raise InputError(
             f"a population of {size} cannot hold {copies} copies",
             expected="at least as many candidates as copies",
         )
     return size
-
-
-def _usual_size(
-    problem: SynthesisProblem, schedule: Schedule, front: bool, copies: int
-) -> int:
-    if not schedule.memetic:
-        return _GENETIC_SIZE
-    if front:
-        return _FRONT_SIZE
-    # A second candidate is worth little: blocks of one have better use for a core.
-    cut = problem.objective is not None and worth_cutting(len(problem.original))
-    return max(1 if cut or _large(problem, schedule) else 2, copies)
 
 
 def make_engine(
@@ -97,12 +88,7 @@ def make_engine(
     watched = goals[0].looks_at_risk or front or schedule.memetic
     population = CandidatePopulation(problem, 2 * size + 2 if size > 1 else 3, watched)
     for slot in range(size if drawn else 0):
-        population.put(
-            slot,
-            candidate(
-                model, problem.original, problem.sizes, problem.rules, problem.free, rng
-            ),
-        )
+        population.put(slot, candidate(model, problem, rng))
     if not schedule.memetic:
         return Genetic(population, size, goals[0], operators, rng, team, front=front)
     cooling = _cooling(problem, schedule, operators, front)
@@ -117,11 +103,7 @@ def _large(problem: SynthesisProblem, schedule: Schedule) -> bool:
     """Whether a memetic run is so large that it starts from a model of pairs."""
     initial = schedule.initial
     named = isinstance(initial, str) and initial in ("auto", "network")
-    return (
-        bool(schedule.memetic)
-        and named
-        and problem.original.size > _MAX_ELEMENTS_OF_MARGINS
-    )
+    return schedule.memetic and named and problem.original.size > _MAX_ELEMENTS
 
 
 def _cooling(
@@ -129,23 +111,22 @@ def _cooling(
 ) -> Cooling:
     """Scale temperatures to one record: a move shifts the cost by about 1 / n."""
     n, m = problem.original.shape
-    moves = schedule.moves
-    if problem.objective is not None and schedule.by_clock:
+    moves, single = schedule.moves, problem.objective is not None
+    hot, cold = (_WARM_RECORDS, 0.0005) if single else (0.1, 0.001)
+    if single and schedule.by_clock:
         piece = moves_at_once(n) if worth_cutting(n) else _MOVES_BETWEEN_LOOKS
-        return Cooling(
-            piece, _WARM_RECORDS / n, 0.0005 / n, soft=schedule.softness, by_clock=True
-        )
+        soft = schedule.softness
+        return Cooling(piece, hot / n, cold / n, soft=soft, by_clock=True)
     if moves is None:
         # A front shares the time of one answer among its candidates.
         if _large(problem, schedule):
             moves = 3 * n if front else 10 * n
         else:
             moves = max(1_000_000, 10 * n * m) if front else max(2_000_000, 30 * n * m)
-    single = problem.objective is not None
     return Cooling(
         max(1, moves // schedule.most_generations),
-        (_WARM_RECORDS if single else 0.1) / n,
-        (0.0005 if single else 0.001) / n,
+        hot / n,
+        cold / n,
         late=_LATE_COSTS if schedule.acceptance == "late" else 0,
         crossover=CROSSOVERS.index(operators.crossover),
         crossover_rate=operators.memetic_crossing,
@@ -197,14 +178,7 @@ def _trees(problem: SynthesisProblem, domain: Domain) -> Model:
         return Trees(domain.ordered, (problem.rules,))
     empty = index_cells(aim.swapped.empty(aim.codes, aim.sizes), aim.sizes)
     trees = Trees(domain.ordered, (problem.rules, empty))
-
-    def draw(
-        original: Codes, sizes: Long, rng: np.random.Generator, count: int
-    ) -> Codes:
-        del original
-        return trees(aim.codes, sizes, rng, count)
-
-    return draw
+    return lambda _, sizes, rng, count: trees(aim.codes, sizes, rng, count)
 
 
 def _encoded(frame: Any, domain: Domain, records: int) -> Any:

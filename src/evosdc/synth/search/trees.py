@@ -21,10 +21,10 @@ from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import RuleIndex
 
 # The smallest group that a value is drawn from.
-LEAF = 5
+MIN_LEAF = 5
 _NO_SPLIT = -1
 # So often a value is drawn that breaks no rule.
-_TRIES = 24
+_MAX_DRAWS = 24
 
 
 class Tree(NamedTuple):
@@ -52,7 +52,7 @@ class Trees:
     """
 
     def __init__(
-        self, ordered: Flags, rules: Sequence[RuleIndex], leaf: int = LEAF
+        self, ordered: Flags, rules: Sequence[RuleIndex], leaf: int = MIN_LEAF
     ) -> None:
         self._ordered = np.asarray(ordered, bool)
         self._rules = rules
@@ -71,10 +71,10 @@ class Trees:
             chance = rng.random(count)
             out[j] = draw(tree, columns[j], out, self._ordered, chance)
             drawn[j] = True
-            self._mend(tree, columns[j], out, drawn, j, rng)
+            self._redraw(tree, columns[j], out, drawn, j, rng)
         return np.ascontiguousarray(out.T)
 
-    def _mend(
+    def _redraw(
         self,
         tree: Tree,
         values: Codes,
@@ -85,10 +85,10 @@ class Trees:
     ) -> None:
         """Draw values again that break a rule, from the leaf, then from everybody."""
         looked_at = np.arange(out.shape[1])
-        for turn in range(_TRIES):
+        for turn in range(_MAX_DRAWS):
             part = np.ascontiguousarray(out[:, looked_at])
             # From everybody only what cannot be is drawn again.
-            late = turn >= _TRIES // 2
+            late = turn >= _MAX_DRAWS // 2
             bad = np.zeros(len(looked_at), bool)
             for rules in self._rules[: 1 if late else None]:
                 bad |= _broken(rules, part, drawn, j)
@@ -190,15 +190,8 @@ def grow(columns, j, known, ordered, sizes, leaf):  # type: ignore[no-untyped-de
             begin[nodes + 1], end[nodes + 1] = middle, high
             nodes += 2
         node += 1
-    return (
-        asks[:nodes],
-        cut[:nodes],
-        left[:nodes],
-        right[:nodes],
-        begin[:nodes],
-        end[:nodes],
-        rows,
-    )
+    asks, cut, left, right = asks[:nodes], cut[:nodes], left[:nodes], right[:nodes]
+    return asks, cut, left, right, begin[:nodes], end[:nodes], rows
 
 
 @kernel(inner=True)

@@ -27,7 +27,7 @@ from evosdc.synth.search.move_deltas import (
 from evosdc.synth.search.rng import below
 
 # Of variables with more levels so many are looked at, drawn from the variable's own
-# distribution: what a move costs must not grow with the levels.
+# distribution: the time of a move must not grow with the levels.
 _TRIED_LEVELS = 6
 # Stands for the cells of a table that a swap leaves as it is.
 _UNMOVED = -2
@@ -198,12 +198,12 @@ def try_tables(target, candidate, attempt, i, k, j, new, swap):  # type: ignore[
 @kernel(inner=True, borrows=True)
 def _forbidden(rules, codes, i, k, j, new, put):  # type: ignore[no-untyped-def]
     """Whether records `i` and `k` break a rule with new values of variable `j`."""
-    old, kept = codes[i, j], codes[k, j]
+    old, other = codes[i, j], codes[k, j]
     codes[i, j] = new
     codes[k, j] = put
     broken = breaks(rules, codes[i], j) or breaks(rules, codes[k], j)
     codes[i, j] = old
-    codes[k, j] = kept
+    codes[k, j] = other
     return broken
 
 
@@ -214,7 +214,7 @@ def _try_risk(risk, goal, candidate, attempt, i, k, j, new, put, utility, bar): 
     Returns the new cost, or -1 where the move is not made.
     """
     keys, codes, totals = candidate.keys, candidate.codes, attempt.totals
-    old, kept = codes[i, j], codes[k, j]
+    old, other = codes[i, j], codes[k, j]
     for r in range(4):
         totals[r] = candidate.totals[r]
     _exchange(risk, keys, codes, i, k, j, new, put, totals)
@@ -222,7 +222,7 @@ def _try_risk(risk, goal, candidate, attempt, i, k, j, new, put, utility, bar): 
         attempt.risks[r] = totals[r] * risk.scale[r]
     cost = cost_of(goal, utility, attempt.risks)
     if cost > bar:
-        _exchange(risk, keys, codes, i, k, j, old, kept, totals)
+        _exchange(risk, keys, codes, i, k, j, old, other, totals)
         return -1.0
     for r in range(4):
         candidate.totals[r] = totals[r]
@@ -262,7 +262,7 @@ def change(  # type: ignore[no-untyped-def]
     codes = candidate.codes
     put = codes[i, j] if swap else new
     utility = distance_of(goal, attempt.groups, target.floor)
-    # Most moves end here, on a bound that no gain in risk can mend.
+    # Most moves end here, on a bound that no gain in risk makes up for.
     if goal.utility * utility > bar:
         return -1.0
     moves_risk = at_risk and risk.role[j] > 0
