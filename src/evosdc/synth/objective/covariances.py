@@ -42,8 +42,8 @@ class Covariances(NamedTuple):
 
     Term `q` of a record is ``score[first[q] + level]`` of its `variable`; `kind` says
     what that is. ``term[j]`` are the number, the known and the square of variable `j`,
-    -1 where there is none. `wanted` and `tolerance` are means of products: those aimed at,
-    and what they may be off; infinite where nobody looks.
+    -1 where there is none. `wanted` and `tolerance` are means of products: those aimed
+    at, and what they may be off; infinite where nobody looks.
     """
 
     variable: Long

@@ -150,9 +150,7 @@ def _swap(one, two, i, mask):  # type: ignore[no-untyped-def]
     for j in range(len(mask)):
         if mask[j] and one[i, j] != two[i, j]:
             differs = True
-            a = one[i, j]
-            one[i, j] = two[i, j]
-            two[i, j] = a
+            one[i, j], two[i, j] = two[i, j], one[i, j]
     return differs
 
 

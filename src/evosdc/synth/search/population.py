@@ -249,7 +249,7 @@ class CandidatePopulation:
         slots = np.asarray(state["slots"], np.int64)
         codes, sizes = np.asarray(state["codes"], np.int16), self.problem.sizes
         if slots.ndim != 1 or not len(slots) or len(np.unique(slots)) < len(slots):
-            raise ValueError("slots that are none")
+            raise ValueError("no slots, or one of them twice")
         if slots.min() < 0 or slots.max() >= len(self.codes):
             raise ValueError("a slot that is not there")
         # Kernels index by codes and ask no more.
@@ -284,17 +284,9 @@ class CandidatePopulation:
 
     def compile_breeding(self) -> None:
         """Breed no pairs."""
-        none = np.zeros((0, 2), np.int64)
-        self.breed(
-            Team(1),
-            0,
-            none,
-            none,
-            np.zeros(0),
-            np.zeros((0, 2)),
-            np.zeros((0, 1), np.uint64),
-            way=0,
-        )
+        none, states = np.zeros((0, 2), np.int64), np.zeros((0, 1), np.uint64)
+        rates, mutations = np.zeros(0), np.zeros((0, 2))
+        self.breed(Team(1), 0, none, none, rates, mutations, states, way=0)
 
     def breed(
         self,
