@@ -24,7 +24,7 @@ from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 from evosdc.synth.data.rules import RuleIndex, no_rules
-from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.options import parse_objective
 from evosdc.synth.objective.risk import build_risk
 from evosdc.synth.objective.tables import build_target
 from evosdc.synth.search import population

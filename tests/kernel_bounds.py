@@ -170,7 +170,7 @@ def jobs() -> list[tuple[str, Job]]:
     return found
 
 
-def take_turn(counter: np.ndarray) -> int:
+def next_number(counter: np.ndarray) -> int:
     """The counter that threads raise, for one thread and no compiler."""
     counter[0] += 1
     return int(counter[0]) - 1
@@ -186,7 +186,7 @@ def large_early() -> None:
 def main(ways: str) -> int:
     """Run everything and name what failed."""
     if numba.config.DISABLE_JIT:
-        breeding.take_turn = take_turn
+        breeding.next_number = next_number
         if ways == "large":
             large_early()
     started, failed = time.process_time(), []

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from evosdc.compile import small_jobs
-from evosdc.synth.search.mover import Arrays, Errand, Outpost, run_errand
+from evosdc.synth.search.mover import Arrays, Task, WorkerState, run_task
 
 
 def scaled(by: int, value: int) -> int:
@@ -44,10 +44,12 @@ def deadly_once(_: int, flag: str) -> str:
     return "survived"
 
 
-def errand_lost_once(flag: str, outpost: Outpost, errand: Errand) -> tuple[Arrays, int]:
-    """Do an errand; kill the process that is first in the second half of a round."""
+def errand_lost_once(
+    flag: str, worker_state: WorkerState, task: Task
+) -> tuple[Arrays, int]:
+    """Do a task; kill the process that is first in the second half of a round."""
     path = Path(flag)
-    if errand.plan[0].share >= 0.5 and not path.exists():
+    if task.plan[0].share >= 0.5 and not path.exists():
         path.write_text("")
         os.kill(os.getpid(), signal.SIGKILL)
-    return run_errand(outpost, errand)
+    return run_task(worker_state, task)

@@ -173,18 +173,18 @@ def synthesis_row(copies: int, measured: int) -> Row:
     age = rng.integers(0, 20, 20_000)
     people: dict[str, Any] = {"age": age, "sex": rng.integers(0, 2, len(age))}
     people |= {f"x{k}": (age + rng.integers(0, 8, len(age))) % 9 for k in range(4)}
-    errands: list[float] = []
+    tasks: list[float] = []
     sizes: list[int] = []
     shared: list[int] = []
-    run_errand = mover.run_errand
+    run_task = mover.run_task
 
-    def timed(outpost: Any, errand: Any) -> Any:
+    def timed(worker_state: Any, task: Any) -> Any:
         if not shared:
-            shared.append(len(pickle.dumps(outpost)))
+            shared.append(len(pickle.dumps(worker_state)))
         start = time.process_time()
-        answer = run_errand(outpost, errand)
-        errands.append(time.process_time() - start)
-        sizes.append(len(pickle.dumps((errand, answer))))
+        answer = run_task(worker_state, task)
+        tasks.append(time.process_time() - start)
+        sizes.append(len(pickle.dumps((task, answer))))
         return answer
 
     # Nobody else: tasks are done here, one after another.
@@ -193,12 +193,12 @@ def synthesis_row(copies: int, measured: int) -> Row:
         synthesiser, "fit", lambda table, options, _, __: fit(table, options, 1, nobody)
     )
     begun = time.process_time()
-    with here, patch.object(memetic, "run_errand", timed):
+    with here, patch.object(memetic, "run_task", timed):
         evosdc.synthesise(
             people, copies=measured, generations=20, moves=1_000_000, time_limit=None
         )
-    alone = time.process_time() - begun - sum(errands)
-    each = np.array(errands).reshape(-1, measured).mean(axis=1)
+    alone = time.process_time() - begun - sum(tasks)
+    each = np.array(tasks).reshape(-1, measured).mean(axis=1)
     done: list[float] = []
     after: list[list[int]] = []
     for turn, mean in enumerate(each.tolist()):
@@ -208,8 +208,7 @@ def synthesis_row(copies: int, measured: int) -> Row:
         done += [mean] * copies + [0.0]
         after += [ended] * copies + [list(range(first, first + copies))]
     return _row(
-        f"{copies} copies of a synthesis, {len(age):,} records: {len(each)} errands "
-        "each",
+        f"{copies} copies of a synthesis, {len(age):,} records: {len(each)} tasks each",
         done,
         after,
         alone=alone,

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.io import read_records
 from evosdc.synth.data.encoding import Codes
-from evosdc.synth.objective.names import parse_objective
-from evosdc.synth.objective.noise import distances
+from evosdc.synth.objective.options import parse_objective
+from evosdc.synth.objective.split_halves import distances
 from evosdc.synth.search.initial import univariate
 
 _MOST_LEVELS = 60

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from benchmarks.experiments.store import Key, Row
 from benchmarks.experiments.thesis_data import Material
-from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth import Coding
+from evosdc.synth.data.domain import make_domain
 from evosdc.synth.data.rules import no_rules
-from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.options import parse_objective
 from evosdc.synth.objective.risk import RISKS, build_risk
 from evosdc.synth.objective.tables import build_target
 from evosdc.synth.search.breeding import MUTATIONS, mutate

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Long
 from evosdc.errors import MissingExtraError
-from evosdc.synth.data.domain import Coding, make_domain
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth import Coding
+from evosdc.synth.data.domain import make_domain
+from evosdc.synth.data.encoding import Codes
 from evosdc.synth.search.initial import Cart, univariate
 
 Rival = Callable[[Any, int], Any]
@@ -35,7 +37,7 @@ def parametric(table: Any, seed: int) -> Any:
 
 
 def _logits(
-    original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+    original: Codes, sizes: Long, rng: np.random.Generator, count: int
 ) -> Codes:
     try:
         from sklearn.linear_model import LogisticRegression
@@ -55,7 +57,7 @@ def _logits(
     return out
 
 
-def _dummies(codes: Codes, sizes: Ints) -> NDArray[np.float64]:
+def _dummies(codes: Codes, sizes: Long) -> NDArray[np.float64]:
     """One column for each level of a variable but its first."""
     parts = [np.eye(sizes[j])[codes[:, j], 1:] for j in range(codes.shape[1])]
     return np.hstack(parts)

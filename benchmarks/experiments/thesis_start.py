@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rel_entr
 
-from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth import Coding
+from evosdc.synth.data.domain import make_domain
 from evosdc.synth.search.initial import Cart, Model, uniform, univariate
 
 

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from builders import examples
 from evosdc.frames import to_arrow
 from evosdc.metrics import encode_frames
-from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth import Coding
+from evosdc.synth.data.domain import make_domain
 from evosdc.synth.data.rules import no_rules
-from evosdc.synth.objective.goal import CandidateGoal, cost_of
-from evosdc.synth.objective.names import parse_objective
-from evosdc.synth.objective.noise import distances
+from evosdc.synth.objective.cost import CandidateGoal, cost_of
+from evosdc.synth.objective.options import parse_objective
 from evosdc.synth.objective.risk import build_risk
+from evosdc.synth.objective.split_halves import distances
 from evosdc.synth.objective.tables import build_target
 from evosdc.synth.search.population import CandidatePopulation, SynthesisProblem, costs
 

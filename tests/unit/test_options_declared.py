@@ -28,7 +28,7 @@ from evosdc.options.tables import (
 from evosdc.rules import PRESETS as KNOWN_PRESETS
 from evosdc.rules import parse_rule
 from evosdc.rules.parse import FORMS
-from evosdc.synth.data.least import DEFAULT_LEAST
+from evosdc.synth.data.rare_levels import DEFAULT_MIN_GROUP
 from evosdc.synth.options import GROUPS
 from evosdc.synth.search.breeding import CROSSOVERS
 
@@ -60,7 +60,7 @@ def test_no_rule_or_format_is_forgotten() -> None:
 
 def test_a_synthesis_is_declared_with_the_defaults_of_its_parts() -> None:
     assert copies.Coding().bins == BINS
-    assert copies.Coding().least == DEFAULT_LEAST
+    assert copies.Coding().least == DEFAULT_MIN_GROUP
     for name, kind in copies.OBJECTS.items():
         assert issubclass(GROUPS[name], kind)
         assert vars(GROUPS[name]()) == vars(kind())

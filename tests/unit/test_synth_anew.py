@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evosdc.synth.data.encoding import cell_numbers, strides
-from evosdc.synth.objective.anew import cells_anew, draw_anew
+from evosdc.synth.objective.resampled_target import resample_records, resampled_cells
 
 SIZES = np.array([4, 5, 3])
 NUMBERS = np.array([False, True, False])
@@ -28,7 +28,7 @@ def test_every_cell_is_off_as_in_another_sample():
     codes = people()
     off = []
     for seed in range(20):
-        drawn = draw_anew(codes, SIZES, NUMBERS, np.random.default_rng(seed))
+        drawn = resample_records(codes, SIZES, NUMBERS, np.random.default_rng(seed))
         a, c = counts(codes, (0, 1, 2)), counts(codes[drawn], (0, 1, 2))
         assert (c[a == 0] == 0).all()
         off.append((c - a)[a > 0] / np.sqrt(a[a > 0]))
@@ -40,7 +40,7 @@ def test_every_cell_is_off_as_in_another_sample():
 def test_shares_are_right_within_a_standard_error():
     codes = people()
     plain = np.random.default_rng(1).integers(0, len(codes), len(codes))
-    drawn = draw_anew(codes, SIZES, NUMBERS, np.random.default_rng(1))
+    drawn = resample_records(codes, SIZES, NUMBERS, np.random.default_rng(1))
     worst = []
     for rows in (plain, drawn):
         gaps = [
@@ -58,7 +58,8 @@ def test_shares_are_right_within_a_standard_error():
 def test_the_same_seed_draws_the_same_records():
     codes = people(500)
     one, two, other = (
-        draw_anew(codes, SIZES, NUMBERS, np.random.default_rng(s)) for s in (1, 1, 2)
+        resample_records(codes, SIZES, NUMBERS, np.random.default_rng(s))
+        for s in (1, 1, 2)
     )
     assert (one == two).all()
     assert (one != other).any()
@@ -72,7 +73,7 @@ def test_a_small_cell_stays_small(seed):
     numbers = np.repeat(np.arange(44), [50] * 4 + [4, 3, 2, 1] * 10)
     numbers = rng.permutation(numbers)
     drawn = rng.integers(0, len(numbers), len(numbers))
-    found = np.bincount(cells_anew(numbers, drawn, 5), minlength=44)
+    found = np.bincount(resampled_cells(numbers, drawn, 5), minlength=44)
     before = np.bincount(numbers)
     assert found.sum() == len(numbers)
     assert (found[before < 5] <= before[before < 5]).all()
@@ -83,5 +84,5 @@ def test_a_small_cell_stays_small(seed):
 def test_a_table_of_small_cells_only_is_as_it_was():
     numbers = np.array([0, 0, 1, 2, 3])
     drawn = np.array([0, 0, 0, 0, 0])
-    assert (cells_anew(numbers, drawn, 5) == numbers).all()
-    assert (cells_anew(numbers, drawn, 0) == 0).all()
+    assert (resampled_cells(numbers, drawn, 5) == numbers).all()
+    assert (resampled_cells(numbers, drawn, 0) == 0).all()

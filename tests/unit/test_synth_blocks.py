@@ -8,7 +8,7 @@ import pytest
 
 from builders import shuffled_columns, synthesis_problem
 from evosdc.synth import Synthesiser
-from evosdc.synth.data.shades import Shades
+from evosdc.synth.data.exact_values import LevelValues
 from evosdc.synth.objective.risk import no_risk
 from evosdc.synth.search import blocks
 from evosdc.synth.search.population import Tally
@@ -57,11 +57,13 @@ def test_what_blocks_change_adds_up():
 def test_records_of_a_block_find_the_values_they_drew():
     codes = np.zeros((6, 2), np.int16)
     index = no_risk(codes, np.array([1, 1]))
-    shades = Shades(np.array([0, -1]), np.array([-2]), np.arange(6, dtype=np.int32))
-    risk = index._replace(shades=shades, shaded=True)
+    values = LevelValues(
+        np.array([0, -1]), np.array([-2]), np.arange(6, dtype=np.int32)
+    )
+    risk = index._replace(values=values, by_value=True)
     here = blocks.risk_of(risk, 4)
     # Record 1 of the block is record 5 of the file.
-    assert here.shades.shade[1 - here.shades.head[0] - 2] == 5
+    assert here.values.drawn[1 - here.values.head[0] - 2] == 5
     assert blocks.risk_of(index, 4) is index
 
 
@@ -79,7 +81,7 @@ def test_few_cells_are_added_up_often():
 
 
 def test_the_copy_is_the_same_on_any_number_of_cores(monkeypatch):
-    monkeypatch.setattr(blocks, "_FEWEST", 200)
+    monkeypatch.setattr(blocks, "_MIN_RECORDS", 200)
     rng = np.random.default_rng(0)
     kind = rng.integers(0, 4, 400)
     people = pd.DataFrame(

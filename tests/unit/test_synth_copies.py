@@ -8,7 +8,7 @@ import pytest
 from evosdc.errors import InputError
 from evosdc.evolution.rates import Moment
 from evosdc.synth import combine_estimates
-from evosdc.synth.search.rates import SelfAdaptive, Tuned, parse_rate
+from evosdc.synth.search.options import SelfAdaptive, Tuned, parse_rate
 
 
 def test_combining_rules():

@@ -61,7 +61,7 @@ def naive_terms(found, codes):
 
 def naive_value(found, codes):
     terms = naive_terms(found, codes)
-    off = np.abs(terms.T @ terms / len(codes) - found.wanted) - found.room
+    off = np.abs(terms.T @ terms / len(codes) - found.wanted) - found.tolerance
     beyond = np.maximum(0.0, off)[np.triu_indices(len(off))]
     # What is 0.02 off counts twice.
     return found.weight * (beyond + beyond**2 / 0.02).sum()
@@ -148,12 +148,12 @@ def test_a_whole_record_is_priced_as_counted_afresh():
 def test_one_covariance_far_off_costs_more_than_many_that_are_a_little_off():
     _, _, codes, found = prepared()
     products = products_of(found, codes)
-    seen = np.argwhere(np.triu(np.isfinite(found.room)))
+    seen = np.argwhere(np.triu(np.isfinite(found.tolerance)))
 
     def cost(pairs, gap):
         made = products.copy()
         for p, q in pairs:
-            made[p, q] += len(codes) * (gap + found.room[p, q])
+            made[p, q] += len(codes) * (gap + found.tolerance[p, q])
         return covariance_value(found, made, len(codes))
 
     many = len(seen)

@@ -12,8 +12,8 @@ import pytest
 
 from evosdc.errors import InputError
 from evosdc.frames import like, to_arrow
-from evosdc.synth import Synthesiser
-from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth import Coding, Synthesiser
+from evosdc.synth.data.domain import make_domain
 
 
 def _frame(n=200):

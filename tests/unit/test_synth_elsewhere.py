@@ -12,8 +12,8 @@ from evosdc.errors import InputError
 from evosdc.parallel import Workers
 from evosdc.synth import Synthesiser
 from evosdc.synth.fit import Fitted, fit
-from evosdc.synth.search import blocks, closing, memetic
-from evosdc.synth.search.mover import Errand
+from evosdc.synth.search import blocks, floor_search, memetic
+from evosdc.synth.search.mover import Task
 
 RUNS: dict[str, dict[str, Any]] = {
     "copies": {"copies": 2},
@@ -47,59 +47,61 @@ def fitted(workers: Workers | None, **options: Any) -> Fitted:
 def assert_same(one: Fitted, other: Fitted) -> None:
     for mine, theirs in zip(one.candidates, other.candidates, strict=True):
         assert np.array_equal(mine, theirs)
-    assert [g.cost for g in one.record] == [g.cost for g in other.record]
-    assert one.record[-1].evaluations == other.record[-1].evaluations
-    assert one.risk == other.risk
+    assert [g.cost for g in one.results.record] == [
+        g.cost for g in other.results.record
+    ]
+    assert one.results.record[-1].evaluations == other.results.record[-1].evaluations
+    assert one.results.risk == other.results.risk
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[Errand]:
-    """The errands that are given to others."""
-    out: list[Errand] = []
-    run = memetic.run_errand
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """The tasks that are given to others."""
+    out: list[Task] = []
+    run = memetic.run_task
 
-    def listening(outpost: Any, errand: Errand) -> Any:
-        out.append(errand)
-        return run(outpost, errand)
+    def listening(worker_state: Any, task: Task) -> Any:
+        out.append(task)
+        return run(worker_state, task)
 
-    monkeypatch.setattr(memetic, "run_errand", listening)
+    monkeypatch.setattr(memetic, "run_task", listening)
     return out
 
 
 @pytest.mark.parametrize("kind", RUNS)
-def test_errands_leave_candidates_as_threads_do(kind: str, sent: list[Errand]):
+def test_tasks_leave_candidates_as_threads_do(kind: str, sent: list[Task]):
     options = RUNS[kind]
     here = fitted(None, **options)
     assert not sent
     assert_same(here, fitted(HERE, **options))
     many = options.get("copies") or options["population"]
-    assert {errand.k for errand in sent} == set(range(many))
+    assert {task.k for task in sent} == set(range(many))
 
 
 def test_blocks_of_a_candidate_travel_together(
-    sent: list[Errand], monkeypatch: pytest.MonkeyPatch
+    sent: list[Task], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(blocks, "_FEWEST", 200)
+    monkeypatch.setattr(blocks, "_MIN_RECORDS", 200)
     assert_same(fitted(None, copies=2), fitted(HERE, copies=2))
-    # All sums of a generation are one errand.
+    # All sums of a generation are one task.
     assert len(sent) == 2 * 4
     assert len(sent[0].plan) > 1
 
 
-def test_a_single_candidate_stays_here(sent: list[Errand]):
+def test_a_single_candidate_stays_here(sent: list[Task]):
     fitted(HERE, population=1)
     assert not sent
 
 
-def test_under_a_clock_errands_are_longer_and_end(
-    sent: list[Errand], monkeypatch: pytest.MonkeyPatch
+def test_under_a_clock_tasks_are_longer_and_end(
+    sent: list[Task], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(closing, "_SECONDS", 0.0)
+    monkeypatch.setattr(floor_search, "_SECONDS_PER_TASK", 0.0)
     made = fitted(HERE, copies=2, generations=None, moves=None, time_limit=0.5)
-    assert len(sent[0].plan) == closing._TOGETHER
+    assert len(sent[0].plan) == floor_search._GENERATIONS_PER_TASK
     # After the first piece of a plan there was no time left.
-    asked = sum(errand.plan[0].moves for errand in sent)
-    assert made.record[-1].evaluations == 2 + asked
+    asked = sum(task.plan[0].moves for task in sent)
+    assert made.results.record[-1].evaluations == 2 + asked
 
 
 def test_processes_give_the_same_copies():

@@ -7,10 +7,10 @@ import pytest
 
 from evosdc.synth import Synthesiser
 from evosdc.synth.data.encoding import Support, build_index, cell_at
-from evosdc.synth.objective.choice import choose
-from evosdc.synth.objective.lone import fresh_matches
-from evosdc.synth.objective.noise import distances
-from evosdc.synth.objective.redrawn import redrawn_noise
+from evosdc.synth.objective.sample_uniques import fresh_match_share
+from evosdc.synth.objective.sampling_noise import sampling_noise
+from evosdc.synth.objective.split_halves import distances
+from evosdc.synth.objective.table_selection import select_tables
 from evosdc.synth.objective.tables import (
     JSD,
     MATCH,
@@ -46,7 +46,7 @@ def test_the_floor_is_the_distance_of_a_sample_drawn_anew():
     codes = people()
     pairs = (Component(JSD, 2),)
     target = build_target(codes, SIZES, pairs)
-    expected = np.sqrt(redrawn_noise(target)).mean()
+    expected = np.sqrt(sampling_noise(target)).mean()
     rng = np.random.default_rng(1)
     drawn = [
         distances(codes, codes[rng.integers(0, len(codes), len(codes))], SIZES, pairs)
@@ -66,7 +66,7 @@ def test_nothing_is_gained_below_the_floor():
 
 def test_small_cells_of_deeper_tables_share_one_counter_without_the_empty_ones():
     codes = people(400)
-    target = build_target(codes, SIZES, (Component(JSD, 3),), least=5)
+    target = build_target(codes, SIZES, (Component(JSD, 3),), min_group=5)
     copy = np.random.default_rng(5).integers(0, SIZES, (400, len(SIZES)))
     copy = copy.astype(np.int16)
     counts, outside = counted(target, copy)
@@ -90,7 +90,7 @@ def test_small_cells_of_deeper_tables_share_one_counter_without_the_empty_ones()
 
 def test_records_where_nobody_is_cost_more_than_their_divergence_beyond_a_few():
     codes = people(400)
-    target = build_target(codes, SIZES, (Component(JSD, 3),), least=5)
+    target = build_target(codes, SIZES, (Component(JSD, 3),), min_group=5)
     copy = np.random.default_rng(5).integers(0, SIZES, (400, len(SIZES)))
     copy = copy.astype(np.int16)
     counts, outside = counted(target, copy)
@@ -103,7 +103,7 @@ def test_records_where_nobody_is_cost_more_than_their_divergence_beyond_a_few():
 
 def test_records_where_nobody_is_cost_nothing_more_in_a_sparse_table():
     codes = np.random.default_rng(0).integers(0, 30, (400, 4)).astype(np.int16)
-    target = build_target(codes, np.full(4, 30), (Component(JSD, 3),), least=5)
+    target = build_target(codes, np.full(4, 30), (Component(JSD, 3),), min_group=5)
     assert not target.away.any()
 
 
@@ -143,9 +143,9 @@ def test_lone_people_in_a_copy_are_counted_one_by_one():
 def test_a_fresh_sample_has_few_lone_people_of_a_wide_file_and_many_of_a_narrow_one():
     rng = np.random.default_rng(0)
     wide = rng.integers(0, 9, (400, 8)).astype(np.int16)
-    assert fresh_matches(wide, np.full(8, 9), rng) == 0.0
+    assert fresh_match_share(wide, np.full(8, 9), rng) == 0.0
     narrow = rng.integers(0, 9, (400, 2)).astype(np.int16)
-    assert fresh_matches(narrow, np.full(2, 9), rng) > 0.5
+    assert fresh_match_share(narrow, np.full(2, 9), rng) > 0.5
 
 
 def test_the_worst_tables_are_chosen_and_kept():
@@ -154,10 +154,10 @@ def test_the_worst_tables_are_chosen_and_kept():
     rng = np.random.default_rng(3)
     # Only the table of the first three variables is spoilt, its pairs hardly.
     copy[:, 2] = (copy[:, 2] + (rng.random(4000) < 0.3)) % 5
-    choice = choose(codes, copy, SIZES, 3, (), 5, True, rng, budget=1)
+    choice = select_tables(codes, copy, SIZES, 3, (), 5, True, rng, budget=1)
     assert set(choice.tables[0]) >= {2}
     assert not choice.reached
-    same = choose(codes, codes.copy(), SIZES, 3, choice.tables, 5, True, rng)
+    same = select_tables(codes, codes.copy(), SIZES, 3, choice.tables, 5, True, rng)
     assert same.reached
     assert choice.tables[0] in same.tables
 

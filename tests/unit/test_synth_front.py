@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evosdc.synth.objective.cost import CandidateGoal, cost_of, distance_of
 from evosdc.synth.objective.front import BEYOND, HELD, PAIRS, Front, shares, two_fronts
-from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
-from evosdc.synth.objective.names import parse_objective, resolve_objective
-from evosdc.synth.objective.noise import (
+from evosdc.synth.objective.options import TradeOff, parse_objective
+from evosdc.synth.objective.risk import build_risk
+from evosdc.synth.objective.split_halves import (
     bootstrap_risks,
     closer_than,
     deep,
     distances,
     noise_floor,
 )
-from evosdc.synth.objective.risk import build_risk
 
 GOAL = CandidateGoal(
     False,
@@ -117,10 +117,12 @@ def test_closer_needs_more_than_the_difference_between_splits():
 
 
 def test_auto_means_pairs_and_for_a_front_the_full_table_too():
-    assert resolve_objective("auto", front=False, memetic=True) == "jsd:1,2,3*,4*"
-    assert resolve_objective("auto", front=False, memetic=False) == "jsd:2"
-    assert resolve_objective("auto", front=True, memetic=True) == "jsd:2,full"
-    assert resolve_objective("jsd:3", front=True, memetic=True) == "jsd:3"
+    assert (
+        TradeOff(objective="auto", mode="constraint").resolved(True) == "jsd:1,2,3*,4*"
+    )
+    assert TradeOff(objective="auto", mode="constraint").resolved(False) == "jsd:2"
+    assert TradeOff(objective="auto", mode="pareto").resolved(True) == "jsd:2,full"
+    assert TradeOff(objective="jsd:3", mode="pareto").resolved(True) == "jsd:3"
     assert deep(parse_objective("jsd:1,2,3,full+tables+cramer")).tolist() == [
         False,
         False,

@@ -1,4 +1,4 @@
-"""Small groups: pools of levels, coded tails, identifiers, stirred pairs."""
+"""Small groups: pools of levels, coded tails, identifiers, swapped pairs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from evosdc.synth import Synthesiser
-from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth import Coding, Synthesiser
+from evosdc.synth.data.bins import draw, safe_bins, slope_for
+from evosdc.synth.data.domain import make_domain
 from evosdc.synth.data.identifiers import fresh_column, why_identifying
-from evosdc.synth.data.least import pool_others, pool_texts, round_numbers
-from evosdc.synth.data.tails import draw, safe_bins, steepness
-from evosdc.synth.objective.pairs import stir
+from evosdc.synth.data.rare_levels import pool_others, pool_texts, round_numbers
+from evosdc.synth.objective.swapped_pairs import swap_small_cells
 from evosdc.synth.small_groups import _rare_levels, count_pairs
 
 
@@ -60,7 +60,7 @@ def test_truth_values_and_numbers_are_shown_as_what_enough_people_have():
     pools = round_numbers(numbers, np.array([1.0, 50, 2, 40, 60, 3]), 5)
     shown = numbers[~pools.hidden][pools.level]
     assert shown.tolist() == [0, 0, 0, 2, 3, 3]
-    assert pools.care.replaced == 3
+    assert pools.protection.replaced == 3
 
 
 def test_rare_numbers_above_all_others_are_shown_as_their_mean():
@@ -72,7 +72,7 @@ def test_rare_numbers_above_all_others_are_shown_as_their_mean():
     assert pools.level.tolist() == [0, 1, 1, 2, 3, 3, 3, 3]
     assert pools.label_level.tolist() == [3]
     assert pools.hidden.tolist() == [False, False, True, False, *[True] * 4]
-    assert (pools.care.pooled, pools.care.replaced) == (4, 1)
+    assert (pools.protection.pooled, pools.protection.replaced) == (4, 1)
     # The largest may be anything, if it is no code.
     numbers[-1] = 56
     assert round_numbers(numbers, counts, 5, pool_tail=True).labels == (44,)
@@ -90,7 +90,7 @@ def test_the_shape_has_the_mean_that_is_asked_for(mean):
     assert drawn.mean() == pytest.approx(1000 * mean, rel=0.02)
     assert drawn.min() >= 0
     assert drawn.max() <= 1000
-    assert np.sign(steepness(np.array([mean]))[0].round(6)) == np.sign(mean - 0.5)
+    assert np.sign(slope_for(np.array([mean]))[0].round(6)) == np.sign(mean - 0.5)
 
 
 def test_tails_end_where_enough_people_are_on_both_sides_of_special_codes():
@@ -117,7 +117,7 @@ def test_few_missing_values_are_not_shown_as_missing():
     domain = make_domain(table, Coding(least=5))
     out = domain.decode(domain.encode(table), np.random.default_rng(0))
     assert out["x"].null_count == 0
-    assert domain.variables[0].care.missing
+    assert domain.variables[0].protection.missing
 
 
 def _column(values):
@@ -181,9 +181,9 @@ def test_stirring_keeps_margins_and_large_cells_and_moves_the_few():
     codes[:13, 0], codes[:13, 2] = 3, np.arange(13)
     sizes = np.array([4, 3, 13])
     free, ordered = np.arange(3), np.zeros(3, bool)
-    stirred = stir(codes, sizes, free, ordered, 5, np.random.default_rng(1))
+    swapped = swap_small_cells(codes, sizes, free, ordered, 5, np.random.default_rng(1))
     step = np.array([1, 0, 4])
-    seen = stirred.numbers(codes, (0, 2), step)
+    seen = swapped.numbers(codes, (0, 2), step)
     before = np.bincount(codes @ step, minlength=52).reshape(13, 4)
     after = np.bincount(seen, minlength=52).reshape(13, 4)
     assert (before.sum(axis=0) == after.sum(axis=0)).all()
@@ -192,11 +192,13 @@ def test_stirring_keeps_margins_and_large_cells_and_moves_the_few():
     large = before >= 20
     assert np.abs(after - before)[large].max() <= 6
     for j in range(3):
-        assert (np.sort(stirred.records[:, j]) == np.sort(codes[:, j])).all()
+        assert (np.sort(swapped.records[:, j]) == np.sort(codes[:, j])).all()
     # Columns that are kept are not touched; without a guard nothing is.
-    fixed = stir(codes, sizes, np.array([1]), ordered, 5, np.random.default_rng(1))
+    fixed = swap_small_cells(
+        codes, sizes, np.array([1]), ordered, 5, np.random.default_rng(1)
+    )
     assert (fixed.records[:, [0, 2]] == codes[:, [0, 2]]).all()
-    none = stir(codes, sizes, free, ordered, 1, np.random.default_rng(1))
+    none = swap_small_cells(codes, sizes, free, ordered, 1, np.random.default_rng(1))
     assert (none.records == codes).all()
     assert not none.exchanges
 
@@ -208,9 +210,9 @@ def test_neighbours_keep_out_combinations_that_do_not_exist():
     codes = np.column_stack([age, widowed]).astype(np.int16)
     sizes, free = np.array([80, 2]), np.arange(2)
     ordered = np.array([True, False])
-    seen = stir(codes, sizes, free, ordered, 5, np.random.default_rng(0)).numbers(
-        codes, (0, 1), np.array([1, 80])
-    )
+    seen = swap_small_cells(
+        codes, sizes, free, ordered, 5, np.random.default_rng(0)
+    ).numbers(codes, (0, 1), np.array([1, 80]))
     assert ((seen >= 80) & (seen % 80 < 50)).sum() == 0
 
 

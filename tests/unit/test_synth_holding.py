@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 
 from evosdc.metrics import evaluate, fresh
-from evosdc.synth import Synthesiser
-from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth import Coding, Synthesiser
+from evosdc.synth.data.domain import make_domain
 from evosdc.synth.data.rules import build_rules
 from evosdc.synth.objective.risk import no_risk
 from evosdc.synth.objective.tables import JSD, Component, build_target
-from evosdc.synth.search.holding import Holder
+from evosdc.synth.search.limit_record_matches import RecordMatchLimiter
 from evosdc.synth.search.population import SynthesisProblem
 
 
@@ -41,12 +41,12 @@ def parts():
         build_rules([], domain, codes),
         np.arange(4),
     )
-    return table, domain, codes, Holder(table, domain, problem, [0, 3], 0)
+    return table, domain, codes, RecordMatchLimiter(table, domain, problem, [0, 3], 0)
 
 
 def test_a_copy_of_everybody_becomes_nobody(parts):
     table, domain, codes, holder = parts
-    held = holder.hold(codes)
+    held = holder.limit(codes)
     # Margins stay, and so does everything that a risk looks at.
     for j in range(4):
         assert (np.bincount(held[:, j]) == np.bincount(codes[:, j])).all()
@@ -68,7 +68,7 @@ def test_the_halves_of_the_evaluation_are_not_those_of_the_search(parts, monkeyp
         return plain(seed)
 
     for seed in range(8):
-        holder = Holder(table, domain, parts[3]._problem, [0, 3], seed)
+        holder = RecordMatchLimiter(table, domain, parts[3]._problem, [0, 3], seed)
         monkeypatch.setattr(fresh.np.random, "default_rng", noted)
         holder._test(codes)
         searched = set(drawn)
@@ -85,8 +85,8 @@ def test_what_is_far_enough_or_has_no_time_stays(parts):
         np.random.default_rng(3).permutation(400)
     ]
     apart = np.column_stack([np.roll(strangers[:, j], 7 * j) for j in range(4)])
-    assert holder.hold(apart) is apart
-    assert (holder.hold(codes, lambda: 0.0) == codes).all()
+    assert holder.limit(apart) is apart
+    assert (holder.limit(codes, lambda: 0.0) == codes).all()
 
 
 def test_the_floor_is_what_holds_back():

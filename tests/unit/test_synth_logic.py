@@ -47,7 +47,7 @@ def test_functions_and_formulas_are_found_and_said():
     assert set(found) == {"group", "bmi", "density"}
     assert found["group"].sources == ("age",)
     assert set(found["bmi"].sources) == {"weight", "height"}
-    assert "10000 * weight / height ** 2" in found["bmi"].words()
+    assert "10000 * weight / height ** 2" in found["bmi"].text()
     assert "group" not in {d.name for d in find_derived(people(), {"group"}, [], 5)}
 
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from evosdc.synth import Synthesiser
-from evosdc.synth.objective import lone
-from evosdc.synth.objective.lone import ORDER, Lone
+from evosdc.synth.objective import sample_uniques
+from evosdc.synth.objective.sample_uniques import ORDER, SampleUniques
 
 SIZES = np.array([4, 5, 6, 5, 5, 4, 6])
 
@@ -23,9 +23,9 @@ def people(size: int = 400, seed: int = 0) -> np.ndarray:
     return (mixed * SIZES).astype(np.int16)
 
 
-def looked_at(codes: np.ndarray, **changes: object) -> Lone:
+def looked_at(codes: np.ndarray, **changes: object) -> SampleUniques:
     binned = np.zeros(len(SIZES), bool)
-    return Lone(
+    return SampleUniques(
         **{"codes": codes, "sizes": SIZES, "binned": binned, "seed": 1} | changes
     )
 
@@ -43,27 +43,27 @@ def found_whole(original: np.ndarray, copy: np.ndarray) -> float:
 def test_tables_of_too_many_lone_people_are_chosen_the_worst_first():
     codes = people()
     # The original has all of its lone people: every table is off.
-    chosen = looked_at(codes).choose(codes, ())
+    chosen = looked_at(codes).select(codes, ())
     assert sorted(map(sorted, chosen)) == [
         list(t) for t in combinations(range(len(SIZES)), ORDER)
     ]
     shares = [looked_at(codes).share(t) for t in chosen]
     assert shares == sorted(shares)
-    assert 0.0 < shares[0] < shares[-1] < lone.SHARE
+    assert 0.0 < shares[0] < shares[-1] < sample_uniques.MAX_SHARE_OF_FRESH
     # A copy of one record has none, and only what was followed before stays.
     nobody = np.repeat(codes[:1], len(codes), axis=0)
-    assert looked_at(codes).choose(nobody, ()) == ()
-    assert looked_at(codes).choose(nobody, chosen[:2]) == chosen[:2]
+    assert looked_at(codes).select(nobody, ()) == ()
+    assert looked_at(codes).select(nobody, chosen[:2]) == chosen[:2]
 
 
 def test_numbers_in_bins_and_full_tables_are_not_looked_at():
     codes = people()
     binned = np.arange(len(SIZES)) == 4
-    chosen = looked_at(codes, binned=binned).choose(codes, ())
+    chosen = looked_at(codes, binned=binned).select(codes, ())
     assert chosen
     assert not any(4 in table for table in chosen)
-    five = Lone(codes[:, :5], SIZES[:5], np.zeros(5, bool), 1)
-    assert five.choose(codes[:, :5], ()) == ()
+    five = SampleUniques(codes[:, :5], SIZES[:5], np.zeros(5, bool), 1)
+    assert five.select(codes[:, :5], ()) == ()
 
 
 def test_a_copy_has_fewer_of_them_and_not_more_than_a_fresh_sample(
@@ -78,7 +78,7 @@ def test_a_copy_has_fewer_of_them_and_not_more_than_a_fresh_sample(
         return np.column_stack([copy[name].to_numpy() for name in table.column_names])
 
     guarded = found_whole(codes, made())
-    monkeypatch.setattr(lone, "_BUDGET", 0)
+    monkeypatch.setattr(sample_uniques, "_MAX_TABLES", 0)
     plain = found_whole(codes, made())
     fresh = found_whole(codes, people(seed=1))
     assert guarded < 0.9 * plain

@@ -7,7 +7,7 @@ import pytest
 
 from builders import shuffled_columns, synthesis_problem
 from evosdc.synth.data.rules import RuleIndex, broken
-from evosdc.synth.objective.goal import CandidateGoal, cost_of
+from evosdc.synth.objective.cost import CandidateGoal, cost_of
 from evosdc.synth.search.anneal import anneal
 from evosdc.synth.search.breeding import CROSSOVERS, MUTATIONS
 from evosdc.synth.search.initial import mutated, uniform, univariate
@@ -88,22 +88,11 @@ def test_a_run_of_moves_leaves_true_counters_and_a_true_cost(goal, objective, la
         problem.target,
         problem.risk,
         aim,
-        problem.rules,
-        problem.free,
-        problem.sizes,
+        (problem.rules, problem.free, problem.sizes, problem.original),
         population.codes[0],
-        tally.counts,
-        tally.outside,
-        tally.weights,
-        tally.keys,
-        tally.products,
+        tally.arrays,
         np.array([7], np.uint64),
-        20_000,
-        1e-3,
-        1e-6,
-        swaps,
-        0.0,
-        problem.original,
+        (20_000, 1e-3, 1e-6, swaps, 0.0),
         np.zeros(late),
     )
     assert accepted > 0
@@ -134,22 +123,11 @@ def test_moves_respect_rules_and_kept_columns():
         problem.target,
         problem.risk,
         GOALS["utility"],
-        problem.rules,
-        problem.free,
-        problem.sizes,
+        (problem.rules, problem.free, problem.sizes, problem.original),
         population.codes[0],
-        tally.counts,
-        tally.outside,
-        tally.weights,
-        tally.keys,
-        tally.products,
+        tally.arrays,
         np.array([8], np.uint64),
-        20_000,
-        0.1,
-        1e-3,
-        0.5,
-        0.3,
-        problem.original,
+        (20_000, 0.1, 1e-3, 0.5, 0.3),
         np.zeros(0),
     )
     assert (population.codes[0] != start).any()

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from evosdc.synth import Synthesiser
-from evosdc.synth.objective.noise import distances
+from evosdc.synth.objective.split_halves import distances
 from evosdc.synth.objective.tables import JSD, Component
 from evosdc.synth.search import engines
 from evosdc.synth.search.bayes import BayesNetwork, _information, _shares, structure
@@ -94,7 +94,7 @@ def test_large_runs_start_from_the_network(monkeypatch: pytest.MonkeyPatch) -> N
         return found.record_[0].utility, found.record_[0].evaluations
 
     small, two = start("univariate")
-    monkeypatch.setattr(engines, "_LARGE", codes.size - 1)
+    monkeypatch.setattr(engines, "_MAX_ELEMENTS", codes.size - 1)
     large, one = start("auto")
     assert large < 0.3 * small
     # One candidate, in blocks of its records.

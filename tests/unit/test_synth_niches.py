@@ -8,9 +8,9 @@ import pytest
 from builders import synthesis_problem
 from evosdc.errors import InputError
 from evosdc.synth import Operators
-from evosdc.synth.objective.gaps import copy_gaps
-from evosdc.synth.objective.goal import CandidateGoal
-from evosdc.synth.objective.noise import distances
+from evosdc.synth.objective.copy_distances import mean_distances
+from evosdc.synth.objective.cost import CandidateGoal
+from evosdc.synth.objective.split_halves import distances
 from evosdc.synth.objective.tables import JSD, Component
 from evosdc.synth.search.genetic import Genetic
 from evosdc.synth.search.population import CandidatePopulation, Team
@@ -45,7 +45,7 @@ def engine(algorithm: str, niche: str, seed: int = 1) -> Genetic:
 
 def test_gaps_are_those_of_the_objective():
     made = copies()
-    found = copy_gaps(made, SIZES, [(0, 1), (0, 2), (1, 2)])
+    found = mean_distances(made, SIZES, [(0, 1), (0, 2), (1, 2)])
     pairs = (Component(JSD, 2),)
     for a in range(5):
         for b in range(5):

@@ -9,10 +9,10 @@ import pytest
 from evosdc.metrics.coded_numbers import as_coded, coded_numbers, written
 from evosdc.metrics.data import bin_codes
 from evosdc.synth import Coding, Synthesiser
-from evosdc.synth.apart import Lone
+from evosdc.synth.data.bins import ranks_within_bins
 from evosdc.synth.data.domain import make_domain
 from evosdc.synth.data.identifiers import fresh_column
-from evosdc.synth.data.inside import ranks_inside
+from evosdc.synth.values import UniqueRecords
 
 QUICK = {"moves": 20_000, "generations": 4, "time_limit": None, "seed": 1}
 
@@ -90,7 +90,7 @@ def test_codes_written_as_numbers_stay_codes():
 def test_ranks_lie_in_their_bin_from_0_to_1():
     rng = np.random.default_rng(4)
     numbers, levels = rng.normal(size=500), rng.integers(0, 5, 500)
-    rank = ranks_inside(numbers, levels, rng)
+    rank = ranks_within_bins(numbers, levels, rng)
     for level in range(5):
         mine = levels == level
         assert (np.argsort(numbers[mine]) == np.argsort(rank[mine])).all()
@@ -119,12 +119,12 @@ def test_a_lone_persons_record_is_drawn_again():
         }
     )
     model = Synthesiser(**QUICK).fit(table)
-    lone = model._fitted.lone
-    assert lone is not None
+    uniques = model._fitted.values.uniques
+    assert uniques is not None
     copy = model.sample()
-    assert len(lone.surplus(copy, rng)) <= 0.05 * 1500
+    assert len(uniques.surplus(copy, rng)) <= 0.05 * 1500
     # The original itself has everybody in it.
-    assert len(lone.surplus(table, rng)) > 0.05 * 1500
+    assert len(uniques.surplus(table, rng)) > 0.05 * 1500
 
 
 @pytest.mark.parametrize("unit", ["s", "us", "ns"])
@@ -162,7 +162,7 @@ def test_numbers_are_drawn_again_by_the_seed(monkeypatch):
         drawn.append(rng.random())
         return np.arange(2)
 
-    monkeypatch.setattr(Lone, "surplus", surplus)
+    monkeypatch.setattr(UniqueRecords, "surplus", surplus)
     table = pa.table({"x": incomes(200), "y": np.arange(200) % 3})
     for seed in (1, 2):
         Synthesiser(moves=100, generations=1, seed=seed, time_limit=None).fit(table)

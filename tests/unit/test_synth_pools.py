@@ -15,7 +15,7 @@ from evosdc.io import checkpoint as checkpoints
 from evosdc.parallel import Workers
 from evosdc.synth import Synthesiser
 from evosdc.synth.fit import fit
-from evosdc.synth.search import memetic
+from evosdc.synth.search import memetic, mover
 from pool_tasks import errand_lost_once
 
 SHORT: dict[str, Any] = {"generations": 4, "moves": 2000, "time_limit": None}
@@ -48,7 +48,7 @@ def test_processes_and_threads_give_the_same_candidates(
     alone = candidates(people, way, 1, None)
     assert np.array_equal(alone, candidates(people, way, 3, None))
     # Whoever is asked in this process was not asked elsewhere.
-    monkeypatch.setattr(memetic.Memetic, "_improve_one", None)
+    monkeypatch.setattr(mover.Mover, "improve", None)
     assert np.array_equal(alone, candidates(people, way, 1, Workers(2)))
 
 
@@ -95,7 +95,7 @@ def test_copies_are_the_same_when_a_worker_is_lost_and_when_a_run_goes_on(
         evosdc.synthesise(people, listener=crash, **options)
     flag = tmp_path / "lost"
     lost = partial(errand_lost_once, str(flag))
-    monkeypatch.setattr(memetic, "run_errand", lost)
+    monkeypatch.setattr(memetic, "run_task", lost)
     address = both.scheduler.address
     there = evosdc.synthesise(people, cluster=address, resume=True, **options)
     assert flag.exists()

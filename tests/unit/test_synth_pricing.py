@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from evosdc.synth.data.plan import SMALL
-from evosdc.synth.objective.names import parse_objective
-from evosdc.synth.objective.noise import distances
-from evosdc.synth.objective.pricing import price_columns
+from evosdc.synth.data.encoding import SMALL
+from evosdc.synth.objective.options import parse_objective
+from evosdc.synth.objective.split_halves import distances
 from evosdc.synth.objective.tables import CRAMER, Target, build_target
-from evosdc.synth.objective.tally import workspace
+from evosdc.synth.objective.tally import distances_of_columns, workspace
 from evosdc.synth.search.breeding import cross_often, cross_seldom
 from evosdc.synth.search.rng import stream, unit
 
@@ -28,7 +27,7 @@ def drawn(sizes: list[int], records: int, seed: int) -> np.ndarray:
 def priced(target: Target, codes: np.ndarray) -> np.ndarray:
     """Price a candidate as children are priced."""
     cells = len(target.original)
-    return price_columns(
+    return distances_of_columns(
         target,
         workspace(target.cells, len(codes)),
         np.ascontiguousarray(codes.T),

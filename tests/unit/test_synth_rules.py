@@ -8,7 +8,8 @@ import pytest
 
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
-from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth import Coding
+from evosdc.synth.data.domain import make_domain
 from evosdc.synth.data.rules import broken, build_rules, cut_points
 
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats.contingency import association
 
-from evosdc.synth.objective.names import parse_objective
-from evosdc.synth.objective.noise import distances
+from evosdc.synth.objective.options import parse_objective
 from evosdc.synth.objective.risk import build_risk, risk_totals
+from evosdc.synth.objective.split_halves import distances
 from evosdc.synth.objective.tally import count_all
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from evosdc.errors import InputError
 from evosdc.synth import Synthesiser
-from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.options import parse_objective
 from evosdc.synth.objective.tables import JSD, build_target, table_value
-from evosdc.synth.search.cooling import Cooling
+from evosdc.synth.search.mover import Cooling
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.01, 0.3, 1.0])

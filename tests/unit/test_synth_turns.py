@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from evosdc.synth.search.atomic_counter import new_counter, next_number
 from evosdc.synth.search.population import Team
-from evosdc.synth.search.turns import new_counter, take_turn
 
 
 @njit(nogil=True)
@@ -17,7 +17,7 @@ def take_all(counter, taken):  # type: ignore[no-untyped-def]
     """Mark every turn up to the end; return how many were ours."""
     mine = 0
     while True:
-        turn = take_turn(counter)
+        turn = next_number(counter)
         if turn >= len(taken):
             return mine
         taken[turn] += 1

@@ -9,11 +9,11 @@ import pytest
 
 from builders import shuffled_columns, synthesis_problem
 from evosdc.synth.data.rules import RuleIndex, broken
-from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
+from evosdc.synth.objective.cost import CandidateGoal, cost_of, distance_of
 from evosdc.synth.objective.tables import JSD, MATCH, Component, build_target
 from evosdc.synth.search.anneal import anneal
 from evosdc.synth.search.population import CandidatePopulation, Tally
-from evosdc.synth.search.whole import _cell, full_table, in_deficit, in_surplus
+from evosdc.synth.search.record_moves import _cell, full_table, in_deficit, in_surplus
 
 PLAIN = CandidateGoal(False, 1.0, 0.0, np.zeros(4), np.full(4, np.inf), np.zeros(4))
 GOALS = {
@@ -42,22 +42,11 @@ def _annealed(
         problem.target,
         problem.risk,
         goal,
-        problem.rules,
-        problem.free,
-        problem.sizes,
+        (problem.rules, problem.free, problem.sizes, problem.original),
         population.codes[0],
-        tally.counts,
-        tally.outside,
-        tally.weights,
-        tally.keys,
-        tally.products,
+        tally.arrays,
         np.array([11], np.uint64),
-        moves,
-        hot,
-        hot / 100,
-        swaps,
-        whole,
-        problem.original,
+        (moves, hot, hot / 100, swaps, whole),
         np.zeros(late),
     )
     return population, tally, cost, accepted

@@ -100,7 +100,7 @@ def synthesise(
             on_copies(made)
         roles = {**(given or _assumed(model)), "seed": model.seed}
         model.options.say("evaluating")
-        roles |= {"anew": model.small_groups_.made_anew, "ours": True}
+        roles |= {"fresh": model.small_groups_.fresh, "ours": True}
         found = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
     if kept is not None and not kept.keep:
         kept.remove()

@@ -1,14 +1,12 @@
 """Synthesise microdata: domain, operators, objectives, synthesiser."""
 
-from evosdc.synth.between import copy_distances
-from evosdc.synth.copies import Combined, combine_estimates
-from evosdc.synth.data.domain import Coding
-from evosdc.synth.data.logic import Logic
-from evosdc.synth.objective.scenario import Scenario
-from evosdc.synth.objective.trade_off import TradeOff
-from evosdc.synth.search.operators import Operators
-from evosdc.synth.search.schedule import Schedule
-from evosdc.synth.synthesiser import FrontPoint, Synthesiser
+from evosdc.synth.combining_rules import Combined, combine_estimates
+from evosdc.synth.data.options import Coding, Logic
+from evosdc.synth.fit import FrontPoint
+from evosdc.synth.objective.copy_distances import copy_distances
+from evosdc.synth.objective.options import Scenario, TradeOff
+from evosdc.synth.search.options import Operators, Schedule
+from evosdc.synth.synthesiser import Synthesiser
 
 __all__ = [
     "Coding",

@@ -25,10 +25,10 @@ _ABSENT = "not in the copy"
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class ComparedFiles:
     """Files with the columns that are compared, and why others are left out.
 
-    `respelt` are columns of the copy that were compared under the original's spelling.
+    Columns `respelt` were compared under the original's spelling.
     """
 
     original: pa.Table
@@ -48,19 +48,19 @@ def measured(
     target: str,
     seed: int,
     left: Callable[[], float] | None,
-    anew: Sequence[str] = (),
+    fresh: Sequence[str] = (),
     metrics: Sequence[str] | None = None,
     ours: bool = False,
 ) -> Measurements:
     """Measure and attack a copy by the columns that can be compared.
 
-    `anew` are columns that are known to have fresh values in the copy. A copy of `ours`
-    has the codes of the original; any other must show that it does.
+    Columns that are `fresh` are known to have fresh values in the copy. A copy of
+    `ours` has the codes of the original; any other must show that it does.
     """
     from evosdc.metrics import evaluate
 
-    files = make_alike(
-        original, synthetic, holdout, [*key, target], anew=anew, seed=seed, ours=ours
+    files = comparable_files(
+        original, synthetic, holdout, [*key, target], fresh=fresh, seed=seed, ours=ours
     )
     found = evaluate(
         files.original,
@@ -88,22 +88,22 @@ def measured(
     )
 
 
-def make_alike(
+def comparable_files(
     original: Any,
     synthetic: Any,
     holdout: Any,
     named: Sequence[str],
     *,
-    anew: Sequence[str] = (),
+    fresh: Sequence[str] = (),
     seed: int = 0,
     ours: bool = False,
-) -> Alike:
+) -> ComparedFiles:
     """Leave out what the copy lacks and what identifies people; compare like codes.
 
     Columns that are `named` as key or target take part whatever they are.
     """
     from evosdc.synth.data.identifiers import find_identifiers
-    from evosdc.synth.data.least import DEFAULT_LEAST
+    from evosdc.synth.data.rare_levels import DEFAULT_MIN_GROUP
 
     first, second = to_arrow(original), to_arrow(synthetic)
     for name in named:
@@ -118,9 +118,9 @@ def make_alike(
     left_out = {
         name: _ABSENT for name in first.column_names if name not in second.column_names
     }
-    left_out |= {name: "made anew" for name in anew if name not in left_out}
+    left_out |= {name: "made anew" for name in fresh if name not in left_out}
     tests: list[FreshTest] = []
-    for identifier in find_identifiers(first, DEFAULT_LEAST, {}, named):
+    for identifier in find_identifiers(first, DEFAULT_MIN_GROUP, {}, named):
         name = identifier.name
         if identifier.action == "keep" or left_out.get(name) == _ABSENT:
             continue
@@ -131,7 +131,7 @@ def make_alike(
         if table is not None and not (ours and table is second):
             there = [name for name in names if name in table.column_names]
             check_overlap(first, table, there, which)
-    return Alike(
+    return ComparedFiles(
         _without(first, left_out),
         _without(second, left_out),
         None if third is None else _without(third, left_out),

@@ -14,27 +14,24 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.compile.kernels import kernel
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.encoding import Codes
 from evosdc.synth.moments import numbers_aimed_at
 from evosdc.synth.objective.covariances import (
-    ERRORS,
     NUMBER,
+    TOLERATED_ERRORS,
     Covariances,
-    aims,
     excess,
+    wanted_products,
 )
 from evosdc.synth.search.rng import below, stream
 
-Floats = NDArray[np.float64]
-
-# Exchanges are tried so often for each number, at most so many in all.
-_TRIES, _MOST = 20, 4_000_000
-# After so many in a row that are of no use there is none left, or hardly any.
-_IDLE = 50_000
+# Exchanges are tried so often for each number, at most so many in all, and no more
+# after so many in a row without gain.
+_TRIES_PER_NUMBER, _MAX_TRIES, _MAX_IDLE_TRIES = 20, 4_000_000, 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +42,13 @@ class Dependence:
     ----------
     terms
         Which terms there are, and the numbers of levels.
-    wanted, room
+    wanted, tolerance
         Mean products of the original's terms, and what they may be off.
     """
 
     terms: Covariances
-    wanted: Floats
-    room: Floats
+    wanted: Real
+    tolerance: Real
 
 
 def find_dependence(
@@ -71,17 +68,19 @@ def find_dependence(
             columns[:, q] = _standard(numbers)
             if square >= 0:
                 columns[:, square] = columns[:, q] ** 2
-    wanted, room = aims(columns, terms.kind, terms.variable)
+    wanted, tolerance = wanted_products(columns, terms.kind, terms.variable)
     known = np.ones(columns.shape)
     for q, says, _ in terms.term:
         if says >= 0:
             known[:, q] = columns[:, says]
     both = np.ix_(number, number)
-    room[both] = np.minimum(room[both], _room(columns[:, number], known[:, number]))
-    return Dependence(terms, wanted, room)
+    tolerance[both] = np.minimum(
+        tolerance[both], _tolerance(columns[:, number], known[:, number])
+    )
+    return Dependence(terms, wanted, tolerance)
 
 
-def _room(standard: Floats, known: Floats) -> Floats:
+def _tolerance(standard: Real, known: Real) -> Real:
     """Return what correlations may be off: those near 1 or -1 have small errors."""
     records = len(standard)
     r = standard.T @ standard / np.maximum(1.0, known.T @ known)
@@ -90,10 +89,10 @@ def _room(standard: Floats, known: Floats) -> Floats:
     fourth = (standard**4).T @ known / records
     variance = squares - r * (cubes + cubes.T)
     variance += 0.25 * r**2 * (fourth + fourth.T + 2.0 * squares)
-    return np.asarray(ERRORS * np.sqrt(np.maximum(0.0, variance) / records))
+    return np.asarray(TOLERATED_ERRORS * np.sqrt(np.maximum(0.0, variance) / records))
 
 
-def _standard(numbers: Floats) -> Floats:
+def _standard(numbers: Real) -> Real:
     """Return numbers less their mean by their standard deviation, 0 where unknown."""
     spread = float(np.nanstd(numbers))
     if not spread > 0.0:
@@ -101,7 +100,7 @@ def _standard(numbers: Floats) -> Floats:
     return np.nan_to_num((numbers - np.nanmean(numbers)) / spread)
 
 
-def _by_level(terms: Covariances, codes: Codes) -> Floats:
+def _by_level(terms: Covariances, codes: Codes) -> Real:
     """Return the terms of records by their levels."""
     return np.column_stack(
         [
@@ -114,10 +113,10 @@ def _by_level(terms: Covariances, codes: Codes) -> Floats:
 def hold_dependence(
     domain: Domain,
     codes: Codes,
-    ranks: Mapping[int, Floats],
+    ranks: Mapping[int, Real],
     wanted: Dependence,
     rng: np.random.Generator,
-) -> dict[int, Floats]:
+) -> dict[int, Real]:
     """Return ranks exchanged within bins so that covariances are as wanted."""
     terms = wanted.terms
     out = dict(ranks)
@@ -142,19 +141,19 @@ def hold_dependence(
         values,
         products,
         wanted.wanted,
-        wanted.room,
+        wanted.tolerance,
         terms.term[movable],
         np.ascontiguousarray(codes[:, movable].T),
         np.array([np.argsort(codes[:, j], kind="stable") for j in movable]),
         _starts(codes[:, movable]),
         place,
         stream(rng),
-        min(_MOST, _TRIES * place.size),
+        min(_MAX_TRIES, _TRIES_PER_NUMBER * place.size),
     )
     return out | dict(zip(movable, place, strict=True))
 
 
-def _starts(codes: Codes) -> Ints:
+def _starts(codes: Codes) -> Long:
     """Return where each level begins among records in the order of their levels."""
     many = int(codes.max()) + 2
     return np.array([np.searchsorted(np.sort(c), np.arange(many)) for c in codes.T])
@@ -162,7 +161,7 @@ def _starts(codes: Codes) -> Ints:
 
 @kernel(nogil=True)
 def exchange(  # type: ignore[no-untyped-def]
-    values, products, wanted, room, term, level, order, start, place, state, tries
+    values, products, wanted, tolerance, term, level, order, start, place, state, tries
 ):
     """Exchange places within bins, in place, where that brings products nearer.
 
@@ -178,7 +177,7 @@ def exchange(  # type: ignore[no-untyped-def]
     idle = 0
     for _ in range(tries):
         idle += 1
-        if idle > _IDLE:
+        if idle > _MAX_IDLE_TRIES:
             return
         c = below(state, len(term))
         i = below(state, records)
@@ -191,12 +190,12 @@ def exchange(  # type: ignore[no-untyped-def]
             for q in range(many if p >= 0 else 0):
                 if (
                     q not in (term[c, 0], term[c, 1], term[c, 2])
-                    and room[p, q] < np.inf
+                    and tolerance[p, q] < np.inf
                 ):
                     now = products[p, q]
                     new = now + _moved(values, i, k, p, q)
-                    before = excess(now, records, wanted[p, q], room[p, q])
-                    after = excess(new, records, wanted[p, q], room[p, q])
+                    before = excess(now, records, wanted[p, q], tolerance[p, q])
+                    after = excess(new, records, wanted[p, q], tolerance[p, q])
                     gain += before * before - after * after
         if gain <= 0.0:
             continue

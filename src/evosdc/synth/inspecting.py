@@ -10,11 +10,12 @@ import pyarrow as pa
 from evosdc.metrics.binning import is_number
 from evosdc.metrics.coded_numbers import coded_numbers, is_text
 from evosdc.synth.data.derived import Derived, find_derived
-from evosdc.synth.data.domain import Coding
 from evosdc.synth.data.identifiers import find_identifiers
+from evosdc.synth.data.options import Coding
+from evosdc.synth.data.variable import plain_array
 
 # Texts of so many words on average are notes, not categories.
-_WORDS = 5.0
+_MIN_WORDS_OF_NOTES = 5.0
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,9 @@ def inspect_columns(table: pa.Table, coding: Coding) -> tuple[ColumnPlan, ...]:
     out = []
     for name in table.column_names:
         column = table.column(name)
-        counts = np.asarray(_plain(column).value_counts().field("counts"), np.int64)
+        counts = np.asarray(
+            plain_array(column.drop_null()).value_counts().field("counts"), np.int64
+        )
         rare = int((counts < coding.least).sum()) if coding.least > 1 else 0
         numbers = coded_numbers(column)
         codes = 0 if numbers is None else len(numbers.labels)
@@ -69,13 +72,6 @@ def inspect_columns(table: pa.Table, coding: Coding) -> tuple[ColumnPlan, ...]:
             )
         )
     return tuple(out)
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    plain = column.drop_null()
-    if pa.types.is_dictionary(plain.type):
-        return plain.cast(plain.type.value_type)
-    return plain
 
 
 def _judged(
@@ -111,7 +107,10 @@ def _judged(
 
 def _long(column: pa.ChunkedArray) -> bool:
     texts = column.drop_null().slice(0, 1000).to_pylist()
-    return bool(texts) and float(np.mean([len(t.split()) for t in texts])) >= _WORDS
+    return (
+        bool(texts)
+        and float(np.mean([len(t.split()) for t in texts])) >= _MIN_WORDS_OF_NOTES
+    )
 
 
 def as_toml(plans: tuple[ColumnPlan, ...]) -> str:

@@ -14,26 +14,24 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.variable import Variable
 
-Floats = NDArray[np.float64]
-
-# A mean is right within so many standard errors, a standard deviation within this part.
-_ERRORS, _PART = 0.5, 0.02
-# Ranks are raised to a power from 1 / _STEEPEST to _STEEPEST: no shape is bent further.
-_STEEPEST = 3.0
-# Ranks of bins far out are also moved up, or down, at this part of the pace.
-_OUTWARDS = 0.3
+# A mean is right within so many standard errors, a deviation within this share of it.
+_MAX_ERRORS, _MAX_DEVIATION = 0.5, 0.02
+# Ranks are raised to a power from 1 / _MAX_POWER to _MAX_POWER.
+_MAX_POWER = 3.0
+# The share of a spread shift by which ranks of outer bins are also moved up, or down.
+_OUTWARD_SHARE = 0.3
 _HALVINGS = 16
 # Ranks are counted in so many places of a level, and its numbers known at so many.
 _PLACES, _FINE = 100, 500
-# Where coding the tails leaves so much of a standard deviation, no few people make most
-# of it, and that of the original is aimed at.
-_LEFT = 0.75
+# Where coding the tails leaves this share of a standard deviation, no few people make
+# most of it, and that of the original is aimed at.
+_MIN_SPREAD_LEFT = 0.75
 
 
 @dataclass(frozen=True)
@@ -46,12 +44,17 @@ class Moments:
 
     def near_mean(self, found: float) -> float:
         """Return the mean to aim at: the nearest that is right."""
-        off = _ERRORS * self.spread / np.sqrt(self.people)
+        off = _MAX_ERRORS * self.spread / np.sqrt(self.people)
         return float(np.clip(found, self.mean - off, self.mean + off))
 
     def near_spread(self, found: float) -> float:
         """Return the standard deviation to aim at: the nearest that is right."""
-        return float(np.clip(found, *(self.spread * (1.0 + np.array([-_PART, _PART])))))
+        return float(
+            np.clip(
+                found,
+                *(self.spread * (1.0 + np.array([-_MAX_DEVIATION, _MAX_DEVIATION]))),
+            )
+        )
 
 
 def find_moments(
@@ -69,7 +72,7 @@ def find_moments(
     return out
 
 
-def numbers_aimed_at(variable: Variable, column: pa.ChunkedArray) -> Floats:
+def numbers_aimed_at(variable: Variable, column: pa.ChunkedArray) -> Real:
     """Return the numbers of a column whose moments are aimed at; NaN where unknown.
 
     Where a few people's numbers make most of a standard deviation, those are coded
@@ -77,16 +80,20 @@ def numbers_aimed_at(variable: Variable, column: pa.ChunkedArray) -> Floats:
     """
     numbers = variable.read(column)
     coded = variable.with_coded_tails(numbers)
-    few = np.nanstd(coded) < _LEFT * np.nanstd(numbers) if len(numbers) else False
+    few = (
+        np.nanstd(coded) < _MIN_SPREAD_LEFT * np.nanstd(numbers)
+        if len(numbers)
+        else False
+    )
     return coded if few else numbers
 
 
 def hold_moments(
     domain: Domain,
     codes: Codes,
-    ranks: Mapping[int, Floats],
+    ranks: Mapping[int, Real],
     moments: Mapping[int, Moments],
-) -> dict[int, Floats]:
+) -> dict[int, Real]:
     """Return ranks whose numbers have the moments that are asked for, or nearly so."""
     out = dict(ranks)
     for j, wanted in moments.items():
@@ -94,16 +101,14 @@ def hold_moments(
     return out
 
 
-def _tilted(
-    variable: Variable, codes: NDArray[np.int16], rank: Floats, wanted: Moments
-) -> Floats:
-    assert variable.inside is not None
-    known = np.flatnonzero(codes < len(variable.inside.first) - 1)
+def _tilted(variable: Variable, codes: Codes, rank: Real, wanted: Moments) -> Real:
+    assert variable.parts is not None
+    known = np.flatnonzero(codes < len(variable.parts.first) - 1)
     if len(known) < 2:
         return rank
     # Records are counted by level and rank: a tilt is tried on some thousand places,
     # however many there are.
-    levels = len(variable.inside.first) - 1
+    levels = len(variable.parts.first) - 1
     place = np.minimum((_PLACES * rank[known]).astype(np.int64), _PLACES - 1)
     place += _PLACES * codes[known].astype(np.int64)
     people = np.bincount(place, minlength=levels * _PLACES)
@@ -111,12 +116,12 @@ def _tilted(
     level, middle = seen // _PLACES, (seen % _PLACES + 0.5) / _PLACES
     people = people[seen].astype(float)
     fine = _numbers(variable, levels)
-    # Numbers far out change most of what they lie apart, so their ranks go farthest.
+    # Numbers far out change most of the spread, so their ranks go farthest.
     away = fine.mean(axis=1) - wanted.mean
     away /= np.abs(away).max() if away.any() else 1.0
 
-    def moments(shift: float, apart: float) -> tuple[float, float]:
-        part = _bent(middle, away[level], shift, apart)
+    def moments(shift: float, widening: float) -> tuple[float, float]:
+        part = _bent(middle, away[level], shift, widening)
         numbers = fine[level, np.minimum((_FINE * part).astype(np.int64), _FINE - 1)]
         mean = float(people @ numbers) / len(known)
         square = float(people @ (numbers - mean) ** 2) / (len(known) - 1)
@@ -127,34 +132,34 @@ def _tilted(
     if (aim, width) == (mean, spread):
         return rank
 
-    def shift_for(apart: float) -> float:
-        return _root(lambda shift: moments(shift, apart)[0] - aim)
+    def shift_for(widening: float) -> float:
+        return _root(lambda shift: moments(shift, widening)[0] - aim)
 
-    def excess(apart: float) -> float:
-        return moments(shift_for(apart), apart)[1] - width
+    def excess(widening: float) -> float:
+        return moments(shift_for(widening), widening)[1] - width
 
-    apart = 0.0 if width == spread else _root(excess)
+    widening = 0.0 if width == spread else _root(excess)
     out = rank.copy()
-    out[known] = _bent(rank[known], away[codes[known]], shift_for(apart), apart)
+    out[known] = _bent(rank[known], away[codes[known]], shift_for(widening), widening)
     return out
 
 
-def _numbers(variable: Variable, levels: int) -> Floats:
+def _numbers(variable: Variable, levels: int) -> Real:
     """Return the numbers of each level by rank."""
     rank = np.tile((np.arange(_FINE) + 0.5) / _FINE, levels)
     level = np.repeat(np.arange(levels), _FINE).astype(np.int16)
     return variable.numbers(level, rank).reshape(levels, _FINE)
 
 
-def _bent(rank: Floats, away: Floats, shift: float, apart: float) -> Floats:
-    """Return ranks moved up by `shift`, and farther out by `apart`.
+def _bent(rank: Real, away: Real, shift: float, widening: float) -> Real:
+    """Return ranks moved up by `shift`, and farther out by `widening`.
 
     Moved up they are raised to a power; moved out, so are their odds: both ends of a
     bin gain, its middle stays. Of a bin with a long tail that leaves the mean alone.
     """
-    power = np.clip(shift + _OUTWARDS * apart * away, -1.0, 1.0)
-    moved = rank ** (_STEEPEST**-power)
-    steep = _STEEPEST ** (apart * np.abs(away))
+    power = np.clip(shift + _OUTWARD_SHARE * widening * away, -1.0, 1.0)
+    moved = rank ** (_MAX_POWER**-power)
+    steep = _MAX_POWER ** (widening * np.abs(away))
     return np.asarray(moved**steep / (moved**steep + (1.0 - moved) ** steep))
 
 

@@ -7,50 +7,43 @@ from collections.abc import Sequence
 import numpy as np
 
 from evosdc.synth.data.derived import Derived
-from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.impossible import Impossible
-from evosdc.synth.objective.scenario import RiskLimits
 from evosdc.synth.objective.tables import JSD
+from evosdc.synth.prepare import Prepared
 from evosdc.synth.search.population import SynthesisProblem
 from evosdc.synth.search.run import EvolutionRun
 
 _MANY_LEVELS = 1000
-_FEW_PAIRS = 5
-# The full table alone is a bad aim when so many of its cells hold a single record.
-_SPARSE = 0.5
+_MAX_PAIRS_NAMED = 5
+# The full table alone is a bad aim where a larger share of records is alone in it.
+_MAX_UNIQUE_SHARE = 0.5
 
 
-def notes(
-    domain: Domain,
-    unruly: int,
-    problem: SynthesisProblem,
-    limits: RiskLimits,
-    met: bool,
-    run: EvolutionRun,
-) -> list[str]:
+def notes(prepared: Prepared, met: bool, run: EvolutionRun) -> list[str]:
     """Say in plain words what the user should know."""
-    out = []
-    flat = [v.name for v in domain.variables if v.size == 1]
+    out, variables = [], prepared.domain.variables
+    flat = [v.name for v in variables if v.size == 1]
     if flat:
         out.append("constant columns are copied: " + ", ".join(flat))
-    many = [v.name for v in domain.variables if v.size > _MANY_LEVELS]
+    many = [v.name for v in variables if v.size > _MANY_LEVELS]
     if many:
         out.append(
             f"columns with more than {_MANY_LEVELS:,} levels are hard to synthesise: "
             f"{', '.join(many)}; leave out identifiers, bin numbers or pool rare levels"
         )
-    if _sparse_full(problem):
+    if _sparse_full(prepared.problem):
         out.append(
             "the full table has hardly a cell with two records: jsd:full alone rewards "
             "repeated records, not structure; add jsd:2 (jsd:2+jsd:full)"
         )
-    if unruly:
+    if prepared.unruly:
         out.append(
-            f"{unruly} records of the original break a rule; no synthetic one does"
+            f"{prepared.unruly} records of the original break a rule; no synthetic one "
+            "does"
         )
     if not met:
         out.append("a risk limit is not met; see risk_ and risk_limits_")
-    if limits.key is None:
+    if prepared.limits.key is None:
         out.append(
             "no key and target were given: the search limited no disclosure risk"
         )
@@ -68,15 +61,15 @@ def logic_notes(
     derived: Sequence[Derived], impossible: Sequence[Impossible]
 ) -> list[str]:
     """Say which columns are computed, and what no record has."""
-    out = [d.words() for d in derived]
+    out = [d.text() for d in derived]
     if impossible:
         cells = sum(i.cells for i in impossible)
-        most = sorted(impossible, key=lambda i: -i.expected)[:_FEW_PAIRS]
-        named = "; ".join(i.words() for i in most)
+        most = sorted(impossible, key=lambda i: -i.expected)[:_MAX_PAIRS_NAMED]
+        named = "; ".join(i.text() for i in most)
         out.append(
             f"{cells:,} impossible combinations of {len(impossible)} pairs of columns "
             f"were learnt, and no record has one: {named}"
-            + ("; ..." if len(impossible) > _FEW_PAIRS else "")
+            + ("; ..." if len(impossible) > _MAX_PAIRS_NAMED else "")
         )
     return out
 
@@ -101,5 +94,5 @@ def _sparse_full(problem: SynthesisProblem) -> bool:
     return (
         len(compared) == 1
         and int(target.cells.order[compared[0]]) == variables > 2
-        and alone > _SPARSE * len(problem.original)
+        and alone > _MAX_UNIQUE_SHARE * len(problem.original)
     )

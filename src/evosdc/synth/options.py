@@ -9,14 +9,11 @@ from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.options import check_at_least
-from evosdc.synth.data.domain import Coding
-from evosdc.synth.data.logic import Logic
+from evosdc.synth.data.options import Coding, Logic
 from evosdc.synth.data.rules import Rule
-from evosdc.synth.objective.scenario import Scenario
-from evosdc.synth.objective.trade_off import TradeOff
-from evosdc.synth.search.operators import Operators
+from evosdc.synth.objective.options import Scenario, TradeOff
+from evosdc.synth.search.options import Operators, Schedule
 from evosdc.synth.search.run import Generation, Keeper
-from evosdc.synth.search.schedule import Schedule
 
 GROUPS: dict[str, type] = {
     "scenario": Scenario,
@@ -83,14 +80,7 @@ def gather(
 ) -> dict[str, Any]:
     """Return the option objects by name, from objects or from flat keywords.
 
-    Parameters
-    ----------
-    given
-        Objects by name; None for one that is not given.
-    flat
-        Fields of any of them by keyword.
-    now
-        The objects whose fields stay where neither is given.
+    Where neither is given, by object or by field, it is as in the objects of `now`.
     """
     out = dict(now)
     for group, value in given.items():

@@ -3,58 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
+from evosdc.arrays import Long
 from evosdc.errors import InputError
 from evosdc.synth.data.derived import Derived, find_derived, given_columns
 from evosdc.synth.data.domain import Domain, make_domain
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.encoding import Codes
+from evosdc.synth.data.exact_values import ExactCodes, exact_values
 from evosdc.synth.data.identifiers import Identifier, find_identifiers
-from evosdc.synth.data.impossible import (
-    Cells,
-    Impossible,
-    learn_rules,
-    sharp_cuts,
-)
-from evosdc.synth.data.rules import broken, build_rules, cut_points
-from evosdc.synth.data.shades import Exact, exact_values
-from evosdc.synth.objective.aim import Aim
-from evosdc.synth.objective.anew import draw_anew
-from evosdc.synth.objective.choice import measurable
+from evosdc.synth.data.impossible import Impossible, learn_rules, sharp_cuts
+from evosdc.synth.data.rules import Cells, broken, build_rules, cut_points
+from evosdc.synth.objective.cost import CandidateGoal
 from evosdc.synth.objective.covariances import NONE, find_covariances
 from evosdc.synth.objective.front import Front
-from evosdc.synth.objective.goal import CandidateGoal
-from evosdc.synth.objective.lone import Lone, fresh_matches
-from evosdc.synth.objective.names import parse_objective
-from evosdc.synth.objective.noise import (
-    Floor,
-    bootstrap_risks,
-    deep,
-    floors_that_bind,
-    noise_floor,
-)
-from evosdc.synth.objective.pairs import Stirred, stir
-from evosdc.synth.objective.risk import RiskIndex, build_risk, no_risk
-from evosdc.synth.objective.scenario import (
+from evosdc.synth.objective.objective import Objective
+from evosdc.synth.objective.options import parse_objective
+from evosdc.synth.objective.resampled_target import resample_records
+from evosdc.synth.objective.risk import build_risk, no_risk
+from evosdc.synth.objective.risk_limits import (
     FRESH_SHARE,
     RiskLimits,
     base_goal,
     make_limits,
     positions,
 )
-from evosdc.synth.objective.stirred_floor import raised
+from evosdc.synth.objective.sample_uniques import SampleUniques
+from evosdc.synth.objective.split_halves import (
+    Floor,
+    bootstrap_risks,
+    deep,
+    floor_of_swapped,
+    floors_that_bind,
+    fresh_match_share,
+    noise_floor,
+)
+from evosdc.synth.objective.swapped_pairs import SwappedPairs, swap_small_cells
+from evosdc.synth.objective.table_selection import with_measured_tables
 from evosdc.synth.objective.tables import JSD, Component, build_target
 from evosdc.synth.options import Options
 from evosdc.synth.search.population import SynthesisProblem
 
 FULL = Component(JSD, 0)
-_ALWAYS = (Component(JSD, 1), Component(JSD, 2), FULL)
+_ALWAYS_MEASURED = (Component(JSD, 1), Component(JSD, 2), FULL)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Prepared:
     """A table ready for the search.
 
@@ -66,69 +63,75 @@ class Prepared:
         The original by levels, and by the exact values of key and target.
     unruly
         How many records of the original break a rule of the user's.
-    objective, components
-        What is minimised, as users write it and part by part.
+    learnt
+        The forbidden cells of the `impossible` combinations.
+    objective, asked, components
+        What is minimised, as users write it and part by part; the components have
+        tables to be measured by where those of the search are chosen.
     measured
         The distances of the result: the components and those that everybody asks for.
     floor
         What a fresh sample of the same population would score.
+    problem
+        All of it, indexed for the search.
     """
 
     table: pa.Table
     identifiers: list[Identifier]
     derived: list[Derived]
+    learnt: list[Cells]
     impossible: list[Impossible]
     domain: Domain
     codes: Codes
     unruly: int
-    exact: Exact
+    exact: ExactCodes
     objective: str
+    asked: tuple[Component, ...]
     components: tuple[Component, ...]
     measured: tuple[Component, ...]
     floor: Floor
     limits: RiskLimits
-    problem: SynthesisProblem
+    problem: SynthesisProblem = field(init=False)
 
 
 def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prepared:
     """Encode a table, find what chance alone would show, and index it."""
     coding, trade_off, seed = options.coding, options.trade_off, options.seed
     memetic = options.schedule.memetic
-    _known(table, [*coding.exclude, *coding.categories])
+    _check_known(table, [*coding.exclude, *coding.categories])
     table = table.drop_columns(list(coding.exclude))
     wishes = dict(coding.identifiers or {})
-    for name in coding.exclude:
-        wishes.pop(name, None)
+    wishes = {n: wish for n, wish in wishes.items() if n not in coding.exclude}
     identifiers = find_identifiers(table, coding.least, wishes, options.named)
     table = table.drop_columns([i.name for i in identifiers if i.action != "keep"])
     derived = _derived(table, options)
     table = table.drop_columns([d.name for d in derived])
     domain = make_domain(table, coding, _cuts(table, options))
     codes = domain.encode(table)
-    cells: list[Cells] = []
+    learnt: list[Cells] = []
     impossible: list[Impossible] = []
     if options.logic.learn_rules and memetic:
         options.say("learning rules")
         # What few people have is shown by nobody, also where it is nearly impossible.
         few = coding.least if options.columns is None else 1
-        cells, impossible = learn_rules(domain, codes, options.logic.possible, few)
+        learnt, impossible = learn_rules(domain, codes, options.logic.possible, few)
     objective = trade_off.resolved(memetic)
     asked = parse_objective(objective)
-    closing = memetic and not trade_off.front and all(c.kind == JSD for c in asked)
-    components = measurable(asked, domain.sizes, len(codes), seed)
-    measured = components + tuple(c for c in _ALWAYS if c not in components)
+    single = _single(options, asked)
+    components = with_measured_tables(asked, domain.sizes, len(codes), seed)
+    measured = components + tuple(c for c in _ALWAYS_MEASURED if c not in components)
     key, target = positions(domain, options.scenario)
     exact = exact_values(table, domain, codes, key, target, seed)
     options.say("finding what chance alone would show")
     floor = noise_floor(
         codes,
         domain.sizes,
-        measured if trade_off.front or closing else components,
+        measured if trade_off.front or single else components,
         key,
         target,
         rng,
         exact,
-        redrawn=closing,
+        expected=single,
     )
     limits = make_limits(options.scenario, trade_off, key, target, floor, len(codes))
     unruly = int(broken(build_rules(list(options.rules), domain, codes), codes).sum())
@@ -140,27 +143,34 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
             hint="--rule says what holds, rules in Python say what cannot be; for a "
             "copy of some people only, leave the others out of the file",
         )
-    return Prepared(
+    prepared = Prepared(
         table,
         identifiers,
         derived,
+        learnt,
         impossible,
         domain,
         codes,
         unruly,
         exact,
         objective,
+        asked,
         components,
         measured,
         floor,
         limits,
-        make_problem(
-            table, domain, codes, exact, asked, limits, options, floor, cells, closing
-        ),
     )
+    prepared.problem = make_problem(prepared, options)
+    return prepared
 
 
-def _known(table: pa.Table, names: Sequence[str]) -> None:
+def _single(options: Options, asked: tuple[Component, ...]) -> bool:
+    """Whether a single answer is searched for by record moves and their own tables."""
+    plain = all(c.kind == JSD for c in asked)
+    return options.schedule.memetic and not options.trade_off.front and plain
+
+
+def _check_known(table: pa.Table, names: Sequence[str]) -> None:
     """Refuse names of columns that are not there."""
     for name in names:
         if name not in table.column_names:
@@ -192,85 +202,75 @@ def _cuts(table: pa.Table, options: Options) -> dict[str, list[float]]:
     return out
 
 
-def make_problem(
-    table: pa.Table,
-    domain: Domain,
-    codes: Codes,
-    exact: Exact,
-    components: tuple[Component, ...],
-    limits: RiskLimits,
-    options: Options,
-    floor: Floor,
-    learnt: list[Cells],
-    closing: bool,
-) -> SynthesisProblem:
+def make_problem(prepared: Prepared, options: Options) -> SynthesisProblem:
     """Index the original for the search."""
-    sizes, least = domain.sizes, options.coding.least
+    domain, codes, exact = prepared.domain, prepared.codes, prepared.exact
+    sizes, min_group, limits = domain.sizes, options.coding.least, prepared.limits
     free = _free_columns(domain, options)
-    # A stream of its own: what is stirred changes no other draw.
+    # A stream of its own: what is swapped changes no other draw.
     rng = np.random.default_rng([options.seed, 6])
-    stirred = stir(codes, sizes, free, domain.ordered, least, rng)
-    rules = build_rules(list(options.rules), domain, codes, learnt)
-    risk = _risk_index(codes, sizes, exact, limits)
-    if closing:
-        aim = _aim(table, domain, codes, stirred, components, floor, options)
-        records, target = stirred.records, aim.target({})
-        return SynthesisProblem(records, sizes, target, risk, rules, free, aim)
-    target = build_target(codes, sizes, components, stirred.numbers)
+    swapped = swap_small_cells(codes, sizes, free, domain.ordered, min_group, rng)
+    rules = build_rules(list(options.rules), domain, codes, prepared.learnt)
+    if limits.key is None or limits.target is None:
+        risk = no_risk(codes, sizes)
+    else:
+        roles = limits.key, limits.target
+        risk = build_risk(exact.codes, exact.sizes, *roles, exact.values)
+    if _single(options, prepared.asked):
+        objective = _objective(prepared, swapped, options)
+        records, target = swapped.records, objective.target({})
+        return SynthesisProblem(records, sizes, target, risk, rules, free, objective)
+    target = build_target(codes, sizes, prepared.asked, swapped.numbers)
     if options.trade_off.noise_floor:
-        fresh = raised(
-            floor.objectives[: len(components)],
+        fresh = floor_of_swapped(
+            prepared.floor.objectives[: len(prepared.asked)],
             codes,
             sizes,
-            components,
+            prepared.asked,
             free,
             domain.ordered,
-            least if stirred.exchanges else 0,
+            min_group if swapped.exchanges else 0,
             rng,
         )
-        target = target._replace(floor=floors_that_bind(fresh, components))
-    return SynthesisProblem(stirred.records, sizes, target, risk, rules, free)
+        target = target._replace(floor=floors_that_bind(fresh, prepared.asked))
+    return SynthesisProblem(swapped.records, sizes, target, risk, rules, free)
 
 
-def _aim(
-    table: pa.Table,
-    domain: Domain,
-    codes: Codes,
-    stirred: Stirred,
-    components: tuple[Component, ...],
-    floor: Floor,
-    options: Options,
-) -> Aim:
-    """Return what a single answer aims at."""
-    noise, matches, sizes = options.trade_off.noise_floor, None, domain.sizes
-    drawn = lone = None
+def _objective(
+    prepared: Prepared, swapped: SwappedPairs, options: Options
+) -> Objective:
+    """Return the objective of a single answer."""
+    domain, codes, sizes = prepared.domain, prepared.codes, prepared.domain.sizes
+    noise, matches, resampled, uniques = options.trade_off.noise_floor, None, None, None
     if noise and options.columns is None:
-        # A stream of its own: what is looked for changes no other draw.
+        # Streams of their own: what is looked for changes no other draw.
         rng = np.random.default_rng([options.seed, 7])
-        matches = FRESH_SHARE * fresh_matches(codes, sizes, rng)
+        matches = FRESH_SHARE * fresh_match_share(codes, sizes, rng)
         rng = np.random.default_rng([options.seed, 14])
-        drawn = draw_anew(codes, sizes, domain.ordered, rng)
+        resampled = resample_records(codes, sizes, domain.ordered, rng)
         binned = np.array([v.edges is not None for v in domain.variables])
-        lone = Lone(codes, sizes, binned, options.seed)
-    return Aim(
+        uniques = SampleUniques(codes, sizes, binned, options.seed)
+    covariances = NONE
+    if options.coding.moments and noise:
+        # Without a floor tables are followed to the end: all covariances are right.
+        without = options.coding.categories
+        covariances = find_covariances(domain, prepared.table, codes, without)
+    return Objective(
         codes,
         sizes,
-        stirred,
-        components,
-        floor.objectives[: len(components)],
+        swapped,
+        prepared.asked,
+        prepared.floor.objectives[: len(prepared.asked)],
         options.coding.least,
         noise,
         matches,
-        # Tables that are followed to the end have all covariances right.
-        find_covariances(domain, table, codes, options.coding.categories)
-        if options.coding.moments and noise
-        else NONE,
-        drawn,
-        lone,
+        covariances,
+        resampled,
+        uniques,
     )
 
 
-def _free_columns(domain: Domain, options: Options) -> Ints:
+def _free_columns(domain: Domain, options: Options) -> Long:
     """Return the positions of the columns that are synthesised."""
     if options.columns is None:
         return np.arange(len(domain.variables))
@@ -280,20 +280,12 @@ def _free_columns(domain: Domain, options: Options) -> Ints:
     return free
 
 
-def _risk_index(
-    codes: Codes, sizes: Ints, exact: Exact, limits: RiskLimits
-) -> RiskIndex:
-    if limits.key is None or limits.target is None:
-        return no_risk(codes, sizes)
-    return build_risk(exact.codes, exact.sizes, limits.key, limits.target, exact.shades)
-
-
 def make_goals(prepared: Prepared, options: Options, size: int) -> list[CandidateGoal]:
     """Return what each of so many candidates aims at."""
     goal = base_goal(prepared.limits, options.trade_off)
-    aim = prepared.problem.aim
-    if aim is not None:
-        return [goal._replace(mix=np.ones(aim.groups))] * size
+    objective = prepared.problem.objective
+    if objective is not None:
+        return [goal._replace(mix=np.ones(objective.groups))] * size
     if not (options.trade_off.front and options.schedule.memetic):
         return [goal] * size
     # A stream of its own: what a front needs to know changes no other draw.

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evosdc.arrays import Long
 from evosdc.metrics.binning import as_numbers
 from evosdc.metrics.coded_numbers import as_coded, is_text
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
+from evosdc.synth.data.encoding import Codes, cell_numbers, seen_cells, strides
 from evosdc.synth.data.identifiers import Identifier
+from evosdc.synth.data.variable import plain_array
 
 _DONE = {
     "drop": "identifiers left out",
@@ -61,18 +63,10 @@ class Numbers:
 class SmallGroups:
     """What was done so that a copy shows no small group, and what it shows still.
 
-    Attributes
-    ----------
-    least
-        The smallest group that may be shown; 0 where nothing was guarded.
-    pooled, replaced
-        Levels of few people by column: pooled, or shown as one that enough people have.
-    missing
-        Columns in which so few values are missing that none is in the copy.
-    tails
-        People by column whose number lies beyond what `least` people reach.
-    identifiers
-        Columns that say who somebody is.
+    `least` is the smallest group that may be shown, 0 where nothing was guarded. Levels
+    of few people are `pooled`, or `replaced` by one that enough people have; of the
+    columns `missing` so few values are missing that none is in the copy; `tails` are
+    people by column whose number lies beyond what `least` people reach.
     """
 
     least: int
@@ -92,7 +86,7 @@ class SmallGroups:
         return self.least > 1
 
     @property
-    def made_anew(self) -> list[str]:
+    def fresh(self) -> list[str]:
         """Columns with fresh values, none of them real."""
         return [i.name for i in self.identifiers if i.action == "new"]
 
@@ -119,9 +113,8 @@ class SmallGroups:
 
     def claim(self) -> str:
         """Say in one sentence what a verdict may say of small groups."""
-        if not self.guarded:
-            parts = ["not guarded"]
-        else:
+        parts = ["not guarded"]
+        if self.guarded:
             parts = [
                 f"levels that fewer than {self.least} people have are pooled, tails "
                 "of numbers coded, pairs of values that fewer have not aimed at"
@@ -135,39 +128,37 @@ class SmallGroups:
         return "; ".join(parts)
 
     def sentences(self) -> list[str]:
-        """Say it in plain words, the loudest first."""
+        """Say it in plain words, the most important first."""
         out = [_identified(i) for i in self.identifiers]
         if not self.guarded:
             return [*out, "small groups: not guarded; rare people may be copied whole"]
         few = f"fewer than {self.least} people have"
-        out += [
-            f"{_many(n, 'level')} of {name!r} that {few} {_was(n)} pooled"
-            for name, n in self.pooled.items()
-        ]
-        out += [
-            f"{_many(n, 'level')} of {name!r} that {few} {_was(n)} replaced by one "
-            "that enough people have"
-            for name, n in self.replaced.items()
-        ]
-        out += [
-            f"the tails of {name!r} are coded: {n} {_respondents(n)} beyond what "
-            f"{self.least} people reach"
-            for name, n in self.tails.items()
-        ]
+        for levels, what in (
+            (self.pooled, "pooled"),
+            (self.replaced, "replaced by one that enough people have"),
+        ):
+            for name, n in levels.items():
+                many = f"{n} level of" if n == 1 else f"{n} levels of"
+                was = "was" if n == 1 else "were"
+                out.append(f"{many} {name!r} that {few} {was} {what}")
+        for name, n in self.tails.items():
+            lie = "person lies" if n == 1 else "people lie"
+            out.append(
+                f"the tails of {name!r} are coded: {n} {lie} beyond what {self.least} "
+                "people reach"
+            )
         if self.missing:
-            out.append(
-                "too few values are missing to show that any is: "
-                + ", ".join(self.missing)
-            )
+            names = ", ".join(self.missing)
+            out.append(f"too few values are missing to show that any is: {names}")
         if self.kept:
-            out.append(
-                "columns that are not synthesised are real people's: "
-                + ", ".join(self.kept)
+            names = ", ".join(self.kept)
+            out.append(f"columns that are not synthesised are real people's: {names}")
+        if self.pairs:
+            total, shown = (
+                sum(p.few for p in self.pairs),
+                sum(p.shown for p in self.pairs),
             )
-        pairs = [p for p in self.pairs if p.few]
-        if pairs:
-            total, shown = sum(p.few for p in pairs), sum(p.shown for p in pairs)
-            chance = sum(p.chance for p in pairs)
+            chance = sum(p.chance for p in self.pairs)
             out.append(
                 f"of {total:,} pairs of values that {few} the copy shows {shown:,}; "
                 f"chance alone would show {chance:,.0f}"
@@ -179,59 +170,66 @@ def describe(
     original: pa.Table,
     synthetic: pa.Table,
     domain: Domain,
-    least: int,
+    min_group: int,
     identifiers: Sequence[Identifier],
-    pairs: Sequence[PairCount],
+    codes: tuple[Codes, Codes],
     kept: Sequence[str],
 ) -> SmallGroups:
-    """Compare a copy with its original as far as small groups go."""
+    """Compare a copy with its original as far as small groups go.
+
+    `codes` are those of the two, and the columns `kept` are real people's.
+    """
     numbers = tuple(
-        Numbers(v.name, _moments(original[v.name]), _moments(synthetic.column(v.name)))
+        Numbers(v.name, _moments(original[v.name]), _moments(synthetic[v.name]))
         for v in domain.variables
         if v.edges is not None
     )
-    if least < 2:
+    if min_group < 2:
         return SmallGroups(0, identifiers=tuple(identifiers), numbers=numbers)
-    cared = [(v.name, v.care) for v in domain.variables]
+    done = [(v.name, v.protection) for v in domain.variables]
     return SmallGroups(
-        least,
-        {name: c.pooled for name, c in cared if c.pooled},
-        {name: c.replaced for name, c in cared if c.replaced},
-        tuple(name for name, c in cared if c.missing),
-        {name: c.tails for name, c in cared if c.tails},
+        min_group,
+        {name: p.pooled for name, p in done if p.pooled},
+        {name: p.replaced for name, p in done if p.replaced},
+        tuple(name for name, p in done if p.missing),
+        {name: p.tails for name, p in done if p.tails},
         tuple(identifiers),
         tuple(kept),
         tuple(
-            _rare_levels(v.name, original[v.name], synthetic.column(v.name), least)
+            _rare_levels(v.name, original[v.name], synthetic[v.name], min_group)
             for v in domain.variables
             if v.edges is None
         ),
-        tuple(pairs),
+        tuple(count_pairs(*codes, domain, min_group)),
         numbers,
     )
 
 
 def count_pairs(
-    original: Codes, synthetic: Codes, domain: Domain, least: int
+    original: Codes, synthetic: Codes, domain: Domain, min_group: int
 ) -> list[PairCount]:
     """Count, pair by pair of columns, cells that few people have and a copy shows."""
-    if least < 2:
+    if min_group < 2:
         return []
     sizes, names = domain.sizes, domain.names
     out = []
     for a, b in combinations(range(len(sizes)), 2):
-        few, shown, chance = _small_cells(original, synthetic, sizes, (a, b), least)
+        few, shown, chance = _small_cells(original, synthetic, sizes, (a, b), min_group)
         if few:
             out.append(PairCount(names[a], names[b], few, shown, chance))
     return out
 
 
 def _small_cells(
-    original: Codes, synthetic: Codes, sizes: Ints, pair: tuple[int, int], least: int
+    original: Codes,
+    synthetic: Codes,
+    sizes: Long,
+    pair: tuple[int, int],
+    min_group: int,
 ) -> tuple[int, int, float]:
     stride, cells = strides(sizes, pair)
     seen, count, _ = seen_cells(cell_numbers(original, stride), cells)
-    rare = seen[count < least]
+    rare = seen[count < min_group]
     there, _, _ = seen_cells(cell_numbers(synthetic, stride), cells)
     shown = np.isin(rare, there)
     # The first of the pair has stride 1.
@@ -245,20 +243,13 @@ def _small_cells(
 
 
 def _rare_levels(
-    name: str, original: pa.ChunkedArray, synthetic: pa.ChunkedArray, least: int
+    name: str, original: pa.ChunkedArray, synthetic: pa.ChunkedArray, min_group: int
 ) -> ColumnCount:
-    counts = _plain(original).value_counts()
-    rare = np.asarray(counts.field("counts")) < least
+    counts = plain_array(original.drop_null()).value_counts()
+    rare = np.asarray(counts.field("counts")) < min_group
     mine = counts.field("values").filter(pa.array(rare)).to_pylist()
-    there = set(_plain(synthetic).unique().to_pylist())
+    there = set(plain_array(synthetic.drop_null()).unique().to_pylist())
     return ColumnCount(name, len(mine), sum(value in there for value in mine))
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    column = column.drop_null()
-    if pa.types.is_dictionary(column.type):
-        return column.cast(column.type.value_type)
-    return column
 
 
 def _moments(column: pa.ChunkedArray) -> dict[str, float]:
@@ -285,15 +276,3 @@ def _identified(identifier: Identifier) -> str:
         "keep": "is treated as an ordinary column",
     }[identifier.action].format(identifier.name)
     return f"column {identifier.name!r} ({identifier.why}) {what}"
-
-
-def _many(n: int, word: str) -> str:
-    return f"{n} {word}{'' if n == 1 else 's'}"
-
-
-def _was(n: int) -> str:
-    return "was" if n == 1 else "were"
-
-
-def _respondents(n: int) -> str:
-    return "person lies" if n == 1 else "people lie"

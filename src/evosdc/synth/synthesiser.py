@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from importlib import import_module
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long
 from evosdc.errors import InputError
 from evosdc.frames import kind_of, like, to_arrow
 from evosdc.options import check_at_least
 from evosdc.parallel import joined
-from evosdc.synth.apart import rounds
-from evosdc.synth.data.derived import with_derived
-from evosdc.synth.data.domain import Coding
 from evosdc.synth.data.encoding import Codes
-from evosdc.synth.data.identifiers import fresh_column, with_fresh
-from evosdc.synth.data.logic import Logic
+from evosdc.synth.data.options import Coding, Logic
 from evosdc.synth.data.rules import Rule
-from evosdc.synth.data.shades import decode_as_drawn
-from evosdc.synth.dependence import hold_dependence
 from evosdc.synth.fit import Fitted, fit
-from evosdc.synth.moments import hold_moments
-from evosdc.synth.objective.risk import RISKS
-from evosdc.synth.objective.scenario import Scenario
-from evosdc.synth.objective.trade_off import TradeOff
+from evosdc.synth.objective.options import Scenario, TradeOff
 from evosdc.synth.options import FLAT, GROUPS, FlatOption, Options, gather
-from evosdc.synth.search.operators import Operators
+from evosdc.synth.search.options import Operators, Schedule
 from evosdc.synth.search.run import Generation, Keeper
-from evosdc.synth.search.schedule import Schedule
-from evosdc.synth.small_groups import describe
 
 # Options that are no part of an object.
-_SINGLE = (
+_SINGLE = [
     "columns",
     "rules",
     "copies",
@@ -47,23 +35,7 @@ _SINGLE = (
     "listener",
     "on_phase",
     "keeper",
-)
-
-
-@dataclass(frozen=True)
-class FrontPoint:
-    """One candidate of a Pareto front; `number` is what `sample` takes.
-
-    `closer_than_fresh` says that its full table is nearer to the original's than that
-    of a fresh sample of the same population would be: it repeats people, not
-    structure. It is None where no front was asked for.
-    """
-
-    number: int
-    utility: float
-    risks: Mapping[str, float]
-    distances: Mapping[str, float]
-    closer_than_fresh: bool | None = None
+]
 
 
 class Synthesiser:
@@ -138,6 +110,7 @@ class Synthesiser:
         **flat: Any,
     ) -> None:
         named = {"key": key, "target": target}
+        flat |= {name: value for name, value in named.items() if value is not None}
         given = {
             "scenario": scenario,
             "trade_off": trade_off,
@@ -146,14 +119,9 @@ class Synthesiser:
             "operators": operators,
             "schedule": schedule,
         }
-        flat |= {name: value for name, value in named.items() if value is not None}
         found = gather(given, flat, {name: kind() for name, kind in GROUPS.items()})
-        self.scenario: Scenario = found["scenario"]
-        self.trade_off: TradeOff = found["trade_off"]
-        self.coding: Coding = found["coding"]
-        self.logic: Logic = found["logic"]
-        self.operators: Operators = found["operators"]
-        self.schedule: Schedule = found["schedule"]
+        for name, value in found.items():
+            setattr(self, name, value)
         self.columns = columns
         self.rules = rules
         self.copies = copies
@@ -163,6 +131,18 @@ class Synthesiser:
         self.listener = listener
         self.on_phase = on_phase
         self.keeper = keeper
+
+    if TYPE_CHECKING:
+        # Option objects, their fields, and results are set by name.
+        scenario: Scenario
+        trade_off: TradeOff
+        coding: Coding
+        logic: Logic
+        operators: Operators
+        schedule: Schedule
+        notes_: tuple[str, ...]
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, those within objects by their keywords."""
@@ -190,21 +170,7 @@ class Synthesiser:
     @property
     def options(self) -> Options:
         """All that a run is told beside the data."""
-        return Options(
-            scenario=self.scenario,
-            trade_off=self.trade_off,
-            coding=self.coding,
-            logic=self.logic,
-            operators=self.operators,
-            schedule=self.schedule,
-            columns=self.columns,
-            rules=self.rules,
-            copies=self.copies,
-            seed=self.seed,
-            listener=self.listener,
-            on_phase=self.on_phase,
-            keeper=self.keeper,
-        )
+        return Options(**{f.name: getattr(self, f.name) for f in fields(Options)})
 
     def fit(self, frame: Any) -> Self:
         """Evolve synthetic copies of a frame.
@@ -235,76 +201,26 @@ class Synthesiser:
             What the user should know, in plain words.
         """
         check_at_least(self, workers=1)
-        threads = min(4, os.cpu_count() or 1)
-        if self.workers and self.cluster is None:
-            threads = self.workers
-        if isinstance(frame, (str, os.PathLike)):
-            # Only io opens files, and io is above: it is found by name.
-            frame = import_module("evosdc.api.records").as_records(frame)
-        table = to_arrow(frame)
-        with joined(self._cluster(), self.workers) as workers:
-            elsewhere = None if self.cluster is None else workers
-            fitted = fit(table, self.options, threads, elsewhere)
-        self._fitted: Fitted = fitted
-        self._whole: dict[int, pa.Table] = {}
-        self._kind = kind_of(frame)
-        self._anew = {
-            i.name: table[i.name] for i in fitted.identifiers if i.action == "new"
-        }
-        self._order = table.column_names
-        self._show(fitted)
-        named = self.columns
-        self.options.say("drawing values")
-        self.small_groups_ = describe(
-            table,
-            to_arrow(self.sample()),
-            fitted.domain,
-            self.coding.least,
-            fitted.identifiers,
-            fitted.pairs,
-            [] if named is None else [n for n in self.domain_.names if n not in named],
-        )
-        self.notes_ = (*self.small_groups_.sentences(), *fitted.notes)
-        return self
-
-    def _cluster(self) -> Any:
-        """Return the cluster to join, refused where nothing would be sent to it."""
         if self.cluster is not None and not self.schedule.memetic:
             raise InputError(
                 "a cluster is given for a genetic algorithm (memetic is False)",
                 expected="a memetic run: children are bred by threads of one machine",
                 hint="leave the cluster out, or improve candidates by record moves",
             )
-        return self.cluster
-
-    def _show(self, fitted: Fitted) -> None:
-        """Set the results that users look at."""
-        self.domain_ = fitted.domain
-        self.objective_ = fitted.objective
-        self.utility_ = fitted.utility
-        self.risk_ = fitted.risk
-        self.risk_limits_ = fitted.limits
-        self.risk_met_ = fitted.met
-        self.floor_ = fitted.floor
-        self.fresh_risk_ = fitted.fresh_risk
-        self.baseline_ = fitted.baseline
-        self.derived_ = tuple(fitted.derived)
-        self.impossible_ = tuple(fitted.impossible)
-        self.record_ = tuple(fitted.record)
-        self.reason_ = fitted.reason
-        self.hurried_ = fitted.hurried
-        self.generations_ = fitted.record[-1].generation
-        self.seconds_ = fitted.seconds
-        self.front_ = tuple(
-            FrontPoint(
-                k,
-                score.utility,
-                dict(zip(RISKS, map(float, score.risks), strict=True)),
-                score.distances,
-                score.closer,
-            )
-            for k, score in enumerate(fitted.scores)
-        )
+        threads = min(4, os.cpu_count() or 1)
+        if self.workers and self.cluster is None:
+            threads = self.workers
+        if isinstance(frame, (str, os.PathLike)):
+            # Only io opens files, and io is above: it is found by name.
+            frame = import_module("evosdc.api.records").as_records(frame)
+        with joined(self.cluster, self.workers) as workers:
+            elsewhere = None if self.cluster is None else workers
+            fitted = fit(to_arrow(frame), self.options, threads, elsewhere)
+        self._fitted: Fitted = fitted
+        self._kind = kind_of(frame)
+        for name, value in vars(fitted.results).items():
+            setattr(self, f"{name}_", value)
+        return self
 
     def sample(self, n: int | None = None, number: int = 0) -> Any:
         """Return synthetic records as the kind of frame that was fitted.
@@ -313,62 +229,15 @@ class Synthesiser:
         without replacement, whole sets first, so tables keep their shape but not
         their exact counts. `number` chooses a copy, or a point of the front.
         """
-        codes = self._candidate(number)
-        whole = n is None
-        if whole and number in self._whole:
-            return like(self._whole[number], self._kind)
+        codes, fitted = self._candidate(number), self._fitted
+        if n is None and number == 0:
+            return like(fitted.first, self._kind)
         rng = np.random.default_rng([self.seed, 1, number])
         if n is not None:
             if n < 0:
                 raise InputError(f"{n} records are asked for", expected="0 or more")
             codes = codes[_rows(len(codes), n, rng)]
-        table = self._drawn(codes, rng, whole)
-        table = with_derived(table, self._fitted.derived, self._order)
-        table = self._with_fresh(table, rng)
-        if whole and number == 0:
-            # Who fits a model looks at its first copy, more than once.
-            self._whole[number] = table
-        return like(table, self._kind)
-
-    def _drawn(self, codes: Codes, rng: np.random.Generator, whole: bool) -> pa.Table:
-        """Draw the values of records, and numbers again that make a lone person's."""
-        fitted = self._fitted
-        ranks = fitted.ranks.draw(codes, rng)
-        state = int(rng.integers(2**62))
-        if whole:
-            # A part of the records has moments of its own.
-            ranks = hold_moments(self.domain_, codes, ranks, fitted.moments)
-            if fitted.dependence is not None:
-                other = np.random.default_rng([state, 13])
-                ranks = hold_dependence(
-                    self.domain_, codes, ranks, fitted.dependence, other
-                )
-        for turn in rounds():
-            # Other draws stay what they are.
-            draws = np.random.default_rng(state)
-            table = self.domain_.decode(codes, draws, ranks)
-            if whole:
-                # Key and target as the search saw them: its risks are of this file.
-                table = decode_as_drawn(
-                    table, self.domain_, codes, self.seed, fitted.roles
-                )
-            if fitted.lone is None or not ranks:
-                break
-            chance = np.random.default_rng([state, 12, turn])
-            again = fitted.lone.surplus(table, chance)
-            if not len(again):
-                break
-            for rank in ranks.values():
-                rank[again] = rng.random(len(again))
-        return table
-
-    def _with_fresh(self, table: pa.Table, rng: np.random.Generator) -> pa.Table:
-        """Add fresh values of the identifiers that are made anew."""
-        fresh = {
-            name: fresh_column(column, table.num_rows, rng)
-            for name, column in self._anew.items()
-        }
-        return with_fresh(table, fresh, self._order) if fresh else table
+        return like(fitted.values.records(codes, rng, n is None), self._kind)
 
     def samples(self) -> list[Any]:
         """Return all copies (or all points of the front)."""
@@ -391,7 +260,7 @@ class Synthesiser:
         return candidates[number]
 
 
-def _rows(size: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _rows(size: int, n: int, rng: np.random.Generator) -> Long:
     whole = np.tile(np.arange(size), n // size)
     return np.concatenate([whole, rng.permutation(size)[: n % size]])
 

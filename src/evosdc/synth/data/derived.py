@@ -10,47 +10,38 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.errors import InputError
 from evosdc.metrics.binning import as_numbers, is_number
 from evosdc.metrics.coded_numbers import coded_numbers
-from evosdc.synth.data.encoding import Ints
 from evosdc.synth.data.expressions import columns_of, evaluate, parse_formula
+from evosdc.synth.data.variable import plain_array
 
-Floats = NDArray[np.float64]
-
-# A column follows from others in all but so few of its records.
-EXCEPTIONS = 0.002
-# So many records are looked at before all are.
-_FIRST_LOOK = 2000
-# A function of one column is none by chance: by a probability of one in a million.
-_EVIDENCE = 14.0
-_FEWEST = 40
-# A formula is tried on so many records, and on all where it holds in most of them.
-_GLIMPSE, _MOSTLY = 300, 0.95
-_CLOSE = 1e-6
+# The largest share of records in which a column need not follow from others.
+MAX_EXCEPTIONS = 0.002
+# Records that are looked at before all are.
+_FIRST_RECORDS = 2000
+# A function of one column is one by chance with a probability of ``exp(-14)``, one in a
+# million.
+_MIN_EVIDENCE_NATS = 14.0
+_MIN_RECORDS = 40
+# A formula is tried on so many records, and on all where it holds in this share.
+_TRIAL_RECORDS, _TRIAL_SHARE = 300, 0.95
+_RELATIVE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Derived:
     """A column and what it follows from.
 
-    Attributes
-    ----------
-    name, sources
-        The column, and those that determine it.
-    how
-        In words: a formula, or "a function of".
-    exceptions
-        In how many records of the original it does not hold.
-    given
-        Whether the user said so.
+    `how` is a formula or "a function of", in words; in so many `exceptions`, records of
+    the original, it does not hold; `given` says whether the user said so.
     """
 
     name: str
@@ -65,7 +56,7 @@ class Derived:
     values: pa.Array | None = None
     usual: int = 0
 
-    def words(self) -> str:
+    def text(self) -> str:
         """Say what follows from what."""
         but = f", but for {self.exceptions} records" if self.exceptions else ""
         return f"{self.name!r} is computed: {self.how}{but}"
@@ -74,8 +65,8 @@ class Derived:
         """Return the column for other records."""
         if self.formula is None:
             return self._looked_up(table.column(self.sources[0]))
-        columns = {name: numbers_of(table.column(name)) for name in self.sources}
-        out = np.round(evaluate(self.formula, columns), self.digits)
+        made = evaluate(self.formula, _sources(table, self.sources))
+        out = np.round(made, self.digits)
         gone = np.isnan(out)
         if pa.types.is_integer(self.type):
             out = np.rint(np.where(gone, 0.0, out))
@@ -85,13 +76,13 @@ class Derived:
         """Return what each value stands for; of a new number the next lower one's."""
         assert self.keys is not None
         assert self.values is not None
-        plain = _plain(column)
+        plain = plain_array(column)
         gone = np.asarray(plain.is_null())
         place = np.asarray(pc.fill_null(pc.index_in(plain, self.keys), -1), np.int64)
         new = np.flatnonzero((place < 0) & ~gone)
         if len(new):
             place[new] = self.usual
-            known, mine = (_as_amounts(c) for c in (self.keys, plain))
+            known, mine = _as_numbers(self.keys), _as_numbers(plain)
             if known is not None and mine is not None:
                 order = np.flatnonzero(~np.isnan(known))
                 order = order[np.argsort(known[order])]
@@ -105,7 +96,7 @@ class Derived:
         return self.values.take(pa.array(place, mask=mask)).cast(self.type)
 
 
-def _as_amounts(column: pa.Array) -> Floats | None:
+def _as_numbers(column: pa.Array) -> Real | None:
     """Return numbers, or numbers with codes; None for anything else."""
     if is_number(column.type):
         return as_numbers(column)
@@ -113,17 +104,15 @@ def _as_amounts(column: pa.Array) -> Floats | None:
     return None if coded is None else coded.numbers
 
 
-def numbers_of(column: pa.ChunkedArray) -> Floats:
-    """Return a column of numbers, or of numbers with codes, as floats."""
-    if is_number(column.type):
-        return as_numbers(column)
-    coded = coded_numbers(column, 0)
-    if coded is None:
+def _sources(table: pa.Table, names: Iterable[str]) -> dict[str, Real]:
+    """Return the columns of a formula as floats."""
+    out = {name: _as_numbers(table.column(name)) for name in names}
+    if any(numbers is None for numbers in out.values()):
         raise InputError(
             "a formula names a column that is not of numbers",
             expected="columns of numbers",
         )
-    return coded.numbers
+    return cast(dict[str, Real], out)
 
 
 def given_columns(table: pa.Table, texts: Iterable[str]) -> list[Derived]:
@@ -144,12 +133,11 @@ def given_columns(table: pa.Table, texts: Iterable[str]) -> list[Derived]:
                 f"the derived column {name!r} is not of numbers",
                 expected="a column of numbers",
             )
-        made = evaluate(tree, {s: numbers_of(table.column(s)) for s in sources})
+        made = evaluate(tree, _sources(table, sources))
         known = as_numbers(column)
         both = ~np.isnan(made) & ~np.isnan(known)
-        bad = int(
-            (np.abs(made - known)[both] > _CLOSE * (1 + np.abs(known[both]))).sum()
-        )
+        slack = _RELATIVE_TOLERANCE * (1 + np.abs(known[both]))
+        bad = int((np.abs(made - known)[both] > slack).sum())
         how = text.partition("=")[2].strip()
         out.append(
             Derived(
@@ -160,7 +148,7 @@ def given_columns(table: pa.Table, texts: Iterable[str]) -> list[Derived]:
 
 
 def find_derived(
-    table: pa.Table, kept: set[str], known: Sequence[Derived], least: int
+    table: pa.Table, kept: set[str], known: Sequence[Derived], min_group: int
 ) -> list[Derived]:
     """Find columns that others determine; those `kept` are not to be left out."""
     names = [n for n in table.column_names if n not in {d.name for d in known}]
@@ -183,7 +171,7 @@ def find_derived(
         for source in names:
             if source == name or not free(name, [source]):
                 continue
-            found = _function(table, name, source, codes, least)
+            found = _function(table, name, source, codes, min_group)
             if found is not None:
                 out.append(found)
                 gone.add(name)
@@ -196,9 +184,9 @@ def _is_amount(table: pa.Table, name: str) -> bool:
     return is_number(kind) and not pa.types.is_temporal(kind)
 
 
-def _codes(column: pa.ChunkedArray) -> tuple[Ints, int]:
+def _codes(column: pa.ChunkedArray) -> tuple[Long, int]:
     """Number the values of a column, missing last; return how many there are."""
-    encoded = _plain(column).dictionary_encode()
+    encoded = plain_array(column).dictionary_encode()
     many = len(encoded.dictionary)
     return np.asarray(pc.fill_null(encoded.indices, many), np.int64), many
 
@@ -207,27 +195,27 @@ def _function(
     table: pa.Table,
     name: str,
     source: str,
-    codes: Mapping[str, tuple[Ints, int]],
-    least: int,
+    codes: Mapping[str, tuple[Long, int]],
+    min_group: int,
 ) -> Derived | None:
     """Return a column as a function of another one, if it is."""
     (x, many), (y, levels) = codes[source], codes[name]
-    if not 2 <= levels <= many or len(x) < _FEWEST:
+    if not 2 <= levels <= many or len(x) < _MIN_RECORDS:
         return None
     place = table.column_names.index
     if levels == many and place(source) > place(name):
         return None
-    for rows in (slice(0, _FIRST_LOOK), slice(None)):
+    for rows in (slice(0, _FIRST_RECORDS), slice(None)):
         answer, bad = _usual_answer(x[rows], y[rows], many + 1, levels + 1)
-        if bad > EXCEPTIONS * len(x[rows]):
+        if bad > MAX_EXCEPTIONS * len(x[rows]):
             return None
     each = np.bincount(x, minlength=many + 1)
     share = np.bincount(y, minlength=levels + 1) / len(y)
     alike = (share[None, :] ** np.maximum(each[each > 1], 1)[:, None]).sum(axis=1)
-    if -np.log(np.maximum(alike, 1e-300)).sum() < _EVIDENCE:
+    if -np.log(np.maximum(alike, 1e-300)).sum() < _MIN_EVIDENCE_NATS:
         return None
     # Levels that few people have are never shown.
-    shown = np.flatnonzero((each > 0) & (share[answer] * len(y) >= max(1, least)))
+    shown = np.flatnonzero((each > 0) & (share[answer] * len(y) >= max(1, min_group)))
     gone = shown[shown == many]
     shown = shown[shown < many]
     if not len(shown):
@@ -236,7 +224,10 @@ def _function(
     first[x] = np.arange(len(x))
     example = np.zeros(levels + 1, np.int64)
     example[y] = np.arange(len(y))
-    plain_x, plain_y = _plain(table.column(source)), _plain(table.column(name))
+    plain_x, plain_y = (
+        plain_array(table.column(source)),
+        plain_array(table.column(name)),
+    )
     kept = np.concatenate([shown, gone])
     return Derived(
         name,
@@ -250,7 +241,7 @@ def _function(
     )
 
 
-def _usual_answer(x: Ints, y: Ints, many: int, levels: int) -> tuple[Ints, int]:
+def _usual_answer(x: Long, y: Long, many: int, levels: int) -> tuple[Long, int]:
     """Return the most frequent `y` of each `x`, and how many records have another."""
     cells, count = np.unique(x * levels + y, return_counts=True)
     order = np.argsort(count, kind="stable")
@@ -261,7 +252,7 @@ def _usual_answer(x: Ints, y: Ints, many: int, levels: int) -> tuple[Ints, int]:
 
 
 # Simple formulas of one or two columns, and how they are written.
-_OPERATIONS: tuple[tuple[str, Callable[[Floats, Floats], Floats]], ...] = (
+_OPERATIONS: tuple[tuple[str, Callable[[Real, Real], Real]], ...] = (
     ("a", lambda a, b: a + 0.0 * b),
     ("a + b", np.add),
     ("a - b", np.subtract),
@@ -272,7 +263,7 @@ _OPERATIONS: tuple[tuple[str, Callable[[Floats, Floats], Floats]], ...] = (
 
 
 def _formula(
-    name: str, numbers: Mapping[str, Floats], kind: pa.DataType, free: Any
+    name: str, numbers: Mapping[str, Real], kind: pa.DataType, free: Any
 ) -> Derived | None:
     """Return a column as a simple formula of others, if it is."""
     y = numbers[name]
@@ -305,10 +296,10 @@ def _formula(
     return None
 
 
-def _likely(y: Floats, others: Floats, digits: int) -> list[tuple[str, int, int]]:
+def _likely(y: Real, others: Real, digits: int) -> list[tuple[str, int, int]]:
     """Return the formulas that hold, but for a factor, in some records."""
-    rows = np.flatnonzero(~np.isnan(y) & (np.abs(y) > 1e-9))[:_GLIMPSE]
-    if len(rows) < _FEWEST:
+    rows = np.flatnonzero(~np.isnan(y) & (np.abs(y) > 1e-9))[:_TRIAL_RECORDS]
+    if len(rows) < _MIN_RECORDS:
         return []
     seen, known = y[rows], others[:, rows]
     slack = (0.51 * 10.0**-digits if digits < 12 else 0.0) + 1e-9 * np.abs(seen)
@@ -324,7 +315,7 @@ def _likely(y: Floats, others: Floats, digits: int) -> list[tuple[str, int, int]
                 middle = np.minimum(many // 2, ratio.shape[1] - 1)
                 factor = ratio[np.arange(len(ratio)), middle]
                 holds = np.abs(factor[:, None] * made - seen) <= 4 * slack
-                for two in np.flatnonzero(holds.mean(axis=1) > _MOSTLY):
+                for two in np.flatnonzero(holds.mean(axis=1) > _TRIAL_SHARE):
                     if text == "a" or two != one:
                         out.append((text, one, int(two)))
     return out
@@ -342,31 +333,31 @@ def _named(text: str, sources: Sequence[str]) -> ast.expr:
     return tree
 
 
-def _factor(made: Floats, y: Floats, digits: int) -> float | None:
+def _factor(made: Real, y: Real, digits: int) -> float | None:
     """Return the constant that a formula is to be multiplied by, if there is one."""
     both = ~np.isnan(made) & ~np.isnan(y)
-    if both.sum() < 0.5 * (~np.isnan(y)).sum() or both.sum() < _FEWEST:
+    if both.sum() < 0.5 * (~np.isnan(y)).sum() or both.sum() < _MIN_RECORDS:
         return None
-    most = EXCEPTIONS * len(y)
+    most = MAX_EXCEPTIONS * len(y)
     large = both & (np.abs(made) > 1e-9) & (np.abs(y) > 1e-9)
-    if large.sum() < _FEWEST:
+    if large.sum() < _MIN_RECORDS:
         return None
     # Of the largest values, which rounding touches least.
     ratio = y[large] / made[large]
-    weight = np.argsort(-np.abs(y[large]))[: max(_FEWEST, int(large.sum()) // 4)]
+    weight = np.argsort(-np.abs(y[large]))[: max(_MIN_RECORDS, int(large.sum()) // 4)]
     factor = float(np.median(ratio[weight]))
     if np.ptp(made[both]) == 0.0 or not np.isfinite(factor):
         return None
     # The shortest number that does is the one that was meant.
-    some = slice(0, _FIRST_LOOK)
+    some = slice(0, _FIRST_RECORDS)
     for length in range(1, 13):
         nice = float(f"{factor:.{length}g}")
-        if _differ(nice * made[some], y[some], digits) <= EXCEPTIONS * len(y[some]):
+        if _differ(nice * made[some], y[some], digits) <= MAX_EXCEPTIONS * len(y[some]):
             return nice if _differ(nice * made, y, digits) <= most else None
     return None
 
 
-def _rounds(factor: float, x: Floats, y: Floats) -> bool:
+def _rounds(factor: float, x: Real, y: Real) -> bool:
     """Whether a multiple is exact in these records and would not be in others.
 
     An income that is five times a tax written with one digit is whole in all records;
@@ -379,7 +370,7 @@ def _rounds(factor: float, x: Floats, y: Floats) -> bool:
     return bool(abs(step - np.round(step, _digits(y))) > 1e-9 * abs(step))
 
 
-def _differ(made: Floats, y: Floats, digits: int) -> int:
+def _differ(made: Real, y: Real, digits: int) -> int:
     """Count records in which a formula does not give the column, rounding aside."""
     absent = np.isnan(made) != np.isnan(y)
     both = ~np.isnan(made) & ~np.isnan(y)
@@ -388,7 +379,7 @@ def _differ(made: Floats, y: Floats, digits: int) -> int:
     return int(absent.sum() + (np.abs(made[both] - y[both]) > near).sum())
 
 
-def _digits(y: Floats) -> int:
+def _digits(y: Real) -> int:
     known = y[~np.isnan(y)]
     for digits in range(8):
         if np.allclose(known, np.round(known, digits), rtol=0, atol=1e-9):
@@ -405,13 +396,3 @@ def with_derived(
             pa.field(column.name, column.type), column.compute(table)
         )
     return table.select([n for n in order if n in table.column_names])
-
-
-def _plain(column: Any) -> pa.Array:
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = pa.concat_arrays(column.chunks)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return column

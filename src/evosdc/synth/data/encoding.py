@@ -15,12 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Int, Long
 from evosdc.compile.kernels import kernel
-from evosdc.synth.data.plan import Plan, build_plan
 
-Ints = NDArray[np.int64]
 Codes = NDArray[np.int16]
 
+# Tables up to this many cells are counted by cell number in 16 bits.
+SMALL = 1 << 14
 # Up to here a look-up is an array by cell; beyond it a hash table of the cells seen.
 _DENSE_CELLS = 1 << 21
 # Tables whose small cells share a counter are many, and sparse: a hash table of the
@@ -31,6 +32,19 @@ _DENSE_REST = 1 << 12
 _COMPLETE_SHARE = 4
 _EXACT_LIMIT = 1 << 62
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Plan(NamedTuple):
+    """The order of counting; plain arrays for kernels.
+
+    `visit` names the tables, each right after those that it follows from. `level` is
+    0 for a table counted from records; else it is summed from the last table of the
+    level before, over a variable with stride and size `summed`.
+    """
+
+    visit: Long
+    level: Long
+    summed: Long
 
 
 class CellIndex(NamedTuple):
@@ -45,13 +59,13 @@ class CellIndex(NamedTuple):
     `near` leads back from counters to cell numbers, in tables small enough for it.
     """
 
-    members: NDArray[np.int32]
-    steps: Ints
-    order: NDArray[np.int32]
-    heads: Ints
-    dense: NDArray[np.int32]
-    hashes: Ints
-    first: Ints
+    members: Int
+    steps: Long
+    order: Int
+    heads: Long
+    dense: Int
+    hashes: Long
+    first: Long
     near: NDArray[np.uint16]
     plan: Plan
 
@@ -68,7 +82,7 @@ class Support(NamedTuple):
     rest: bool = False
     plain: bool = False
 
-    def of(self, seen: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
+    def of(self, seen: Long, count: Long) -> tuple[Long, Long, Long]:
         """Return the cells that get a counter, all counts, and the cells of the rest.
 
         The count of the rest is the last.
@@ -83,7 +97,7 @@ class Support(NamedTuple):
 EVERY = Support()
 
 
-def strides(sizes: Ints, members: tuple[int, ...]) -> tuple[Ints, int]:
+def strides(sizes: Long, members: tuple[int, ...]) -> tuple[Long, int]:
     """Return mixed-radix strides of some variables and the number of cells.
 
     Where the number of cells passes 2**62 the strides are fixed odd multipliers and
@@ -101,7 +115,7 @@ def strides(sizes: Ints, members: tuple[int, ...]) -> tuple[Ints, int]:
     return out, cells
 
 
-def cell_numbers(codes: NDArray[np.integer], stride: Ints) -> Ints:
+def cell_numbers(codes: NDArray[np.integer], stride: Long) -> Long:
     """Return the cell number of each record."""
     out = np.zeros(len(codes), np.int64)
     for j in np.flatnonzero(stride):
@@ -111,12 +125,12 @@ def cell_numbers(codes: NDArray[np.integer], stride: Ints) -> Ints:
 
 def build_index(
     codes: Codes,
-    sizes: Ints,
+    sizes: Long,
     tables: list[tuple[int, ...]],
-    complete: NDArray[np.bool_] | None = None,
-    number: Callable[[Codes, tuple[int, ...], Ints], Ints] | None = None,
+    complete: Flags | None = None,
+    number: Callable[[Codes, tuple[int, ...], Long], Long] | None = None,
     support: Sequence[Support] | None = None,
-) -> tuple[CellIndex, NDArray[np.int32], list[Ints]]:
+) -> tuple[CellIndex, Int, list[Long]]:
     """Index the cells of some tables of the original.
 
     Tables marked `complete` get a counter for every cell, seen or not; so do tables
@@ -134,8 +148,8 @@ def build_index(
     heads = np.full((len(tables), 6), -1, np.int64)
     first = np.zeros(len(tables) + 1, np.int64)
     lookups = _Lookups()
-    counts: list[NDArray[np.int32]] = []
-    inverses: list[Ints] = []
+    counts: list[Int] = []
+    inverses: list[Long] = []
     near: list[NDArray[np.uint16]] = []
     for t, table in enumerate(tables):
         stride, cells = strides(sizes, table)
@@ -148,28 +162,21 @@ def build_index(
         else:
             numbers = number(codes, table, stride)
         seen, count, inverse = seen_cells(numbers, cells)
-        if kept is not EVERY:
+        whole = complete is not None and bool(complete[t])
+        small = len(table) <= 2 and cells <= _COMPLETE_SHARE * len(seen)
+        if kept is EVERY and (whole or small):
+            heads[t, 0] = first[t]
+            inverse, seen = numbers, np.arange(cells)
+            count = np.bincount(numbers, minlength=cells)
+        else:
             seen, count, few = kept.of(seen, count)
             rest = first[t] + len(seen)
             ids = np.append(first[t] + np.arange(len(seen)), np.full(len(few), rest))
             most = _DENSE_REST if kept.rest else _DENSE_CELLS
             heads[t, 1:4] = lookups.add(np.append(seen, few), ids, cells, most)
-            heads[t, 5] = rest if kept.rest else -1
             if kept.rest:
+                heads[t, 5] = rest
                 seen = np.append(seen, 0)
-            first[t + 1] = first[t] + len(seen)
-            counts.append(count.astype(np.int32))
-            inverses.append(inverse)
-            near.append(seen.astype(np.uint16))
-            continue
-        whole = complete is not None and bool(complete[t])
-        small = len(table) <= 2 and cells <= _COMPLETE_SHARE * len(seen)
-        if whole or small:
-            heads[t, 0] = first[t]
-            inverse, seen = numbers, np.arange(cells)
-            count = np.bincount(numbers, minlength=cells)
-        else:
-            heads[t, 1:4] = lookups.add(seen, first[t] + np.arange(len(seen)), cells)
         first[t + 1] = first[t] + len(seen)
         counts.append(count.astype(np.int32))
         inverses.append(inverse)
@@ -188,15 +195,62 @@ def build_index(
     return index, _joined(counts, np.zeros(0, np.int32)), inverses
 
 
+def build_plan(tables: list[tuple[int, ...]], sizes: Long) -> Plan:
+    """Choose for each table the cheapest other one that contains it."""
+    cells = [int(np.prod(sizes[list(t)], dtype=object)) for t in tables]
+    place = {t: k for k, t in reversed(list(enumerate(tables)))}
+    below: dict[int, list[int]] = {}
+    summed = np.zeros((len(tables), 2), np.int64)
+    roots = []
+    for k, table in enumerate(tables):
+        best = _source(table, place, cells, sizes)
+        if best is None or place[table] != k:
+            roots.append(k)
+            continue
+        source, extra = best
+        lower = list(tables[source][: tables[source].index(extra)])
+        summed[k] = int(np.prod(sizes[lower], dtype=object)), sizes[extra]
+        below.setdefault(source, []).append(k)
+    visit: list[int] = []
+    level = np.zeros(len(tables), np.int64)
+    stack = [(k, 0) for k in sorted(roots, key=lambda k: tables[k], reverse=True)]
+    while stack:
+        k, depth = stack.pop()
+        visit.append(k)
+        level[k] = depth
+        stack += [(s, depth + 1) for s in below.get(k, [])]
+    return Plan(np.array(visit, np.int64), level, summed)
+
+
+def _source(
+    table: tuple[int, ...],
+    place: dict[tuple[int, ...], int],
+    cells: list[int],
+    sizes: Long,
+) -> tuple[int, int] | None:
+    """Return the smallest table with one variable more, and that variable."""
+    found = []
+    for extra in range(len(sizes)):
+        for at in range(len(table) + 1):
+            k = place.get((*table[:at], extra, *table[at:]), -1)
+            if k >= 0 and cells[k] <= SMALL:
+                # Of two alike the later place: additions run over longer rows.
+                found.append((cells[k], -at, k, extra))
+    if not found:
+        return None
+    *_, k, extra = min(found)
+    return k, extra
+
+
 class _Lookups:
     """Look-ups from cell numbers to counters: arrays by cell, or hash tables."""
 
     def __init__(self) -> None:
-        self.dense: list[NDArray[np.int32]] = []
-        self.hashes: list[Ints] = []
+        self.dense: list[Int] = []
+        self.hashes: list[Long] = []
 
     def add(
-        self, seen: Ints, ids: Ints, cells: int, most: int = _DENSE_CELLS
+        self, seen: Long, ids: Long, cells: int, most: int = _DENSE_CELLS
     ) -> tuple[int, int, int]:
         """Add a table; return where its array or its hash table starts, and its bits.
 
@@ -213,13 +267,11 @@ class _Lookups:
         return -1, start, bits
 
 
-def seen_cells(numbers: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
+def seen_cells(numbers: Long, cells: int) -> tuple[Long, Long, Long]:
     """Return the cells that occur, their counts, and each record's place in them."""
     if cells > _DENSE_CELLS:
-        seen, inverse, count = np.unique(
-            numbers, return_inverse=True, return_counts=True
-        )
-        return seen, count, inverse.astype(np.int64)
+        found = np.unique(numbers, return_inverse=True, return_counts=True)
+        return found[0], found[2], found[1].astype(np.int64)
     count = np.bincount(numbers, minlength=cells)
     seen = np.flatnonzero(count)
     place = np.zeros(cells, np.int64)

@@ -7,11 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.errors import InputError
-
-Floats = NDArray[np.float64]
 
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: np.add,
@@ -56,7 +54,7 @@ def parse_formula(text: str) -> tuple[str, ast.expr]:
             if not known or node.keywords:
                 raise InputError(
                     f"the formula of {name!r} calls something else than "
-                    + ", ".join(_CALLS),
+                    + ", ".join(_CALLS)
                 )
     return name, tree
 
@@ -72,7 +70,7 @@ def columns_of(tree: ast.expr) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def evaluate(tree: ast.expr, columns: Mapping[str, Floats]) -> Floats:
+def evaluate(tree: ast.expr, columns: Mapping[str, Real]) -> Real:
     """Return the value of a formula for each record."""
     with np.errstate(all="ignore"):
         out = np.asarray(_value(tree, columns), float)
@@ -82,7 +80,7 @@ def evaluate(tree: ast.expr, columns: Mapping[str, Floats]) -> Floats:
     return out
 
 
-def _value(node: ast.expr, columns: Mapping[str, Floats]) -> Any:
+def _value(node: ast.expr, columns: Mapping[str, Real]) -> Any:
     if isinstance(node, ast.Name):
         return columns[node.id]
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):

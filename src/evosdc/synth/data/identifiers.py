@@ -1,9 +1,9 @@
-"""Columns that say who somebody is: recognised, left out or made anew.
+"""Columns that identify people: recognised, left out or given fresh values.
 
 A column is taken to identify people where nearly everybody has a value of his own:
 names, free text, codes, dates of birth, and whole numbers that never occur twice where
 chance alone would have some occur twice. Amounts may be nearly unique, too: they are
-binned and drawn anew as all numbers are, and stay.
+binned and drawn again as all numbers are, and stay.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ import re
 import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.errors import InputError
 from evosdc.metrics.binning import as_numbers, is_number
 from evosdc.metrics.coded_numbers import coded_numbers
-from evosdc.synth.data.variable import time_step
+from evosdc.synth.data.variable import plain_array, time_step
 
 ACTIONS = ("drop", "new", "keep")
-# So much of a column's values are different where it identifies people.
-_NEARLY = 0.5
-_FEWEST = 20
+# The share of a column's values that are different where it identifies people.
+_MIN_DISTINCT_SHARE = 0.5
+# Columns of fewer values are not judged.
+_MIN_VALUES = 20
 _MANY_DAYS = 1000
 # Whole numbers that never repeat although so many repetitions were to be expected.
-_REPETITIONS = 10.0
+_MIN_REPETITIONS = 10.0
 _BINS = 20
-_DIGITS = 6
+_MIN_DIGITS = 6
 _ID_NAME = re.compile(
     r"(^|[_\W])(id|pid|hid|uid|uuid|guid|key|nr|no|num|number|ssn|nin|nhs|phone|tel|"
     r"mobile|email|mail|name|surname|address|street|iban|account)($|[_\W])",
     re.IGNORECASE,
 )
-_TRIES = 100
+_MAX_TRIES = 100
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Identifier:
 
 def find_identifiers(
     table: pa.Table,
-    least: int,
+    min_group: int,
     wishes: Mapping[str, str],
     named: Iterable[str] = (),
 ) -> list[Identifier]:
@@ -92,34 +92,30 @@ def find_identifiers(
                     "an identifier",
                 )
             out.append(Identifier(name, str(wish), "as asked"))
-        elif least > 1:
-            why = why_identifying(name, table.column(name), least)
-            if why and wish == "keep":
-                out.append(Identifier(name, "keep", "as asked"))
-            elif why:
-                out.append(
-                    Identifier(name, "keep" if name in ordinary else "drop", why)
-                )
+        elif min_group > 1:
+            why = why_identifying(name, table.column(name), min_group)
+            kept = wish == "keep" or name in ordinary
+            if why:
+                why = "as asked" if wish == "keep" else why
+                out.append(Identifier(name, "keep" if kept else "drop", why))
     return out
 
 
-def why_identifying(name: str, column: pa.ChunkedArray, least: int) -> str:
+def why_identifying(name: str, column: pa.ChunkedArray, min_group: int) -> str:
     """Say why a column seems to identify people; nothing where it does not."""
-    plain = column.drop_null()
-    if pa.types.is_dictionary(plain.type):
-        plain = plain.cast(plain.type.value_type)
-    if pa.types.is_boolean(plain.type) or len(plain) < _FEWEST:
+    plain = plain_array(column.drop_null())
+    if pa.types.is_boolean(plain.type) or len(plain) < _MIN_VALUES:
         return ""
     counts = np.asarray(plain.value_counts().field("counts"), float)
     respondents = counts.sum()
-    rare = counts < least
+    rare = counts < min_group
     # The most frequent value may stand for "nothing noted".
-    noted = respondents - (counts.max() if counts.max() >= least else 0.0)
-    nearly = len(counts) > _NEARLY * respondents
+    noted = respondents - (counts.max() if counts.max() >= min_group else 0.0)
+    nearly = len(counts) > _MIN_DISTINCT_SHARE * respondents
     rare_share = counts[rare].sum() / respondents
-    hinted = bool(_ID_NAME.search(name)) and rare_share > _NEARLY
+    hinted = bool(_ID_NAME.search(name)) and rare_share > _MIN_DISTINCT_SHARE
     if pa.types.is_temporal(plain.type):
-        many = len(counts) > _MANY_DAYS and rare_share > _NEARLY
+        many = len(counts) > _MANY_DAYS and rare_share > _MIN_DISTINCT_SHARE
         return "nearly unique dates" if nearly or many else ""
     if is_number(plain.type):
         return _numbered(as_numbers(plain), counts, hinted)
@@ -130,14 +126,12 @@ def why_identifying(name: str, column: pa.ChunkedArray, least: int) -> str:
         return _numbered(numbers, each, hinted)
     if nearly or hinted:
         return "nearly unique texts"
-    if noted >= _FEWEST and rare.sum() > _NEARLY * noted:
+    if noted >= _MIN_VALUES and rare.sum() > _MIN_DISTINCT_SHARE * noted:
         return "nearly unique texts where there are any"
     return ""
 
 
-def _numbered(
-    numbers: NDArray[np.float64], counts: NDArray[np.float64], hinted: bool
-) -> str:
+def _numbered(numbers: Real, counts: Real, hinted: bool) -> str:
     """Say why whole numbers seem to count or name people."""
     numbers = numbers[np.isfinite(numbers)]
     if not len(numbers) or (numbers != np.rint(numbers)).any():
@@ -148,20 +142,20 @@ def _numbered(
         return ""
     if (np.diff(numbers) > 0).all() or (np.diff(numbers) < 0).all():
         return "numbers in the order of the file"
-    if _expected_repetitions(numbers) > _REPETITIONS:
+    if _expected_repetitions(numbers) > _MIN_REPETITIONS:
         return "numbers that never repeat"
     digits = np.floor(np.log10(np.maximum(np.abs(numbers), 1.0)))
-    if digits.min() == digits.max() >= _DIGITS - 1:
+    if digits.min() == digits.max() >= _MIN_DIGITS - 1:
         return "unique numbers of equally many digits"
     return ""
 
 
-def _expected_repetitions(numbers: NDArray[np.float64]) -> float:
+def _expected_repetitions(numbers: Real) -> float:
     """Return how many pairs would be equal if numbers fell freely in their bins."""
     edges = np.quantile(numbers, np.linspace(0, 1, _BINS + 1))
-    inside = len(numbers) / _BINS
+    people = len(numbers) / _BINS
     width = np.maximum(np.diff(edges), 1.0)
-    return float((inside * (inside - 1) / 2.0 / width).sum())
+    return float((people * (people - 1) / 2.0 / width).sum())
 
 
 def fresh_column(
@@ -172,11 +166,8 @@ def fresh_column(
     Every character of a text becomes one of its kind, so that lengths, letters, digits
     and signs stay where they are; numbers have as many digits, dates the same range.
     """
-    kind = column.type
-    plain = column.drop_null()
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-        plain = plain.cast(kind)
+    plain = plain_array(column.drop_null())
+    kind = plain.type
     if not len(plain):
         return pa.nulls(records, kind)
     if is_number(kind):
@@ -195,7 +186,7 @@ def fresh_column(
 
 def _fresh_text(model: str, used: set[str], rng: np.random.Generator) -> str:
     kinds = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
-    for attempt in range(_TRIES):
+    for attempt in range(_MAX_TRIES):
         text = "".join(
             next((k[int(rng.integers(len(k)))] for k in kinds if c in k), c)
             if c.isascii()
@@ -203,7 +194,7 @@ def _fresh_text(model: str, used: set[str], rng: np.random.Generator) -> str:
             for c in model
         )
         # Short shapes run out; then values grow.
-        text += str(int(rng.integers(10**6))) if attempt > _TRIES // 2 else ""
+        text += str(int(rng.integers(10**6))) if attempt > _MAX_TRIES // 2 else ""
         if text not in used:
             return text
     raise InputError(
@@ -213,9 +204,7 @@ def _fresh_text(model: str, used: set[str], rng: np.random.Generator) -> str:
     )
 
 
-def _fresh_numbers(
-    plain: pa.ChunkedArray, records: int, rng: np.random.Generator
-) -> pa.Array:
+def _fresh_numbers(plain: pa.Array, records: int, rng: np.random.Generator) -> pa.Array:
     kind = plain.type
     numbers = as_numbers(plain)
     start, step = 0, 1
@@ -237,7 +226,8 @@ def _fresh_numbers(
     if unique and free < 4 * records:
         rank = rng.permutation(free)[:records]
     elif unique:
-        rank = _distinct(free, records, rng)
+        some = np.unique(rng.integers(0, free, 2 * records))
+        rank = rng.permutation(some)[:records]
     else:
         rank = rng.integers(0, free, records)
     # The k-th number that is not taken.
@@ -249,29 +239,17 @@ def _fresh_numbers(
     return out.cast(kind)
 
 
-def _round_ends(numbers: NDArray[np.float64]) -> tuple[int, int]:
+def _round_ends(numbers: Real) -> tuple[int, int]:
     """Return the powers of ten that numbers lie between."""
     top = max(float(np.abs(numbers).max()), 1.0)
     high = 10 ** int(np.ceil(np.log10(top + 1.0))) - 1
-    least = float(numbers.min())
-    if least < 0:
+    low = float(numbers.min())
+    if low < 0:
         return -high, high
-    return (10 ** int(np.floor(np.log10(least))) if least >= 1 else 0), high
+    return (10 ** int(np.floor(np.log10(low))) if low >= 1 else 0), high
 
 
-def _distinct(size: int, many: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    out = np.unique(rng.integers(0, size, 2 * many))
-    return np.asarray(rng.permutation(out)[:many], np.int64)
-
-
-def with_fresh(table: pa.Table, fresh: Mapping[str, Any], order: list[str]) -> pa.Table:
-    """Return a table with further columns, in the order of the original."""
-    for name, values in fresh.items():
-        table = table.append_column(name, values)
-    return table.select([name for name in order if name in table.column_names])
-
-
-def _days(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
+def _days(texts: pa.Array) -> pa.Array | None:
     """Return texts as dates where all are, as ISO 8601 writes them."""
     pattern = r"^\d{4}-\d{2}-\d{2}$"
     if not pc.all(pc.match_substring_regex(texts, pattern)).as_py():

@@ -11,32 +11,30 @@ side of it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.metrics.binning import MOST_DISTINCT, as_numbers, is_number
 from evosdc.metrics.coded_numbers import coded_numbers
-from evosdc.synth.data.derived import EXCEPTIONS
+from evosdc.synth.data.derived import MAX_EXCEPTIONS
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
+from evosdc.synth.data.encoding import Codes, cell_numbers, strides
+from evosdc.synth.data.rules import Cells
 from evosdc.synth.data.variable import Variable
-
-Floats = NDArray[np.float64]
-Cells = tuple[tuple[int, ...], NDArray[np.bool_]]
 
 # An empty cell is evidence where chance alone would fill it with so many people: it
 # stays empty with a probability of one in 160,000.
-EXPECTED = 12.0
+MIN_EXPECTED = 12.0
 # One number is always above another where so many times as many were to be otherwise.
-_ORDERED = 4
-_MOST_CELLS = 1 << 20
+_ORDER_FACTOR = 4
+_MAX_CELLS = 1 << 20
 # A level begins or ends sharply by the shares of so many people on each side.
-_NEAR = 200
-_MOST_CUTS = 12
+_NEIGHBOURS = 200
+_MAX_CUTS = 12
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class Impossible:
     expected: float
     people: int = 0
 
-    def words(self) -> str:
+    def text(self) -> str:
         """Say what was learnt, naming no level."""
         plural = "combination" if self.cells == 1 else "combinations"
         occur = "hardly occur" if self.people else "never occur"
@@ -82,7 +80,7 @@ def learn_rules(
         if frozenset((names[a], names[b])) in refused:
             continue
         stride, many = strides(sizes, (a, b))
-        if many > _MOST_CELLS or min(sizes[a], sizes[b]) < 2:
+        if many > _MAX_CELLS or min(sizes[a], sizes[b]) < 2:
             continue
         # The first of the pair has stride 1: rows are levels of the second.
         shape = (int(sizes[b]), int(sizes[a]))
@@ -90,10 +88,10 @@ def learn_rules(
         rows, columns = table.sum(axis=1), table.sum(axis=0)
         expected = np.outer(rows, columns) / len(codes)
         axes = [_order(domain.variables[b]), _order(domain.variables[a])]
-        empty = _for_a_reason(table, expected, axes, max(1, few))
-        if table[empty].sum() > EXCEPTIONS * len(codes):
+        empty = _hardly_chance(table, expected, axes, max(1, few))
+        if table[empty].sum() > MAX_EXCEPTIONS * len(codes):
             # So many make a tail of a distribution, and no exceptions to a rule.
-            empty = _for_a_reason(table, expected, axes, 1)
+            empty = _hardly_chance(table, expected, axes, 1)
         second, first = (_spans(domain.variables[j]) for j in (b, a))
         if second is not None and first is not None:
             empty |= _never_below(table, expected, second, first)
@@ -114,52 +112,39 @@ def learn_rules(
 
 def _order(variable: Variable) -> int:
     """Return how many of the first levels of a variable are numbers in order."""
-    if variable.inside is not None:
-        return len(variable.inside.first) - 1
+    if variable.parts is not None:
+        return len(variable.parts.first) - 1
     if variable.edges is not None or not variable.ordered:
         return 0
     return variable.size - (variable.missing >= 0)
 
 
-def _unlikely(seen: Floats, expected: Floats, few: int) -> NDArray[np.bool_]:
+def _unlikely(seen: Real, expected: Real, few: int) -> Flags:
     """Say where so few people are hardly chance: as unlikely as an empty cell is."""
     term = np.exp(-np.minimum(expected, 700.0))
     chance = term.copy()
     for k in range(1, few):
         term = term * expected / k
         chance += np.where(seen >= k, term, 0.0)
-    return (seen < few) & (chance <= np.exp(-EXPECTED))
+    return (seen < few) & (chance <= np.exp(-MIN_EXPECTED))
 
 
-def _for_a_reason(
-    table: Ints, expected: Floats, ordered: list[int], few: int
-) -> NDArray[np.bool_]:
+def _hardly_chance(table: Long, expected: Real, ordered: list[int], few: int) -> Flags:
     """Mark cells of fewer than `few` people where that is hardly chance."""
-    empty = _empty(table, expected, ordered, few)
-    return empty | _but_the_usual(table, expected, ordered, few)
-
-
-def _empty(
-    table: Ints, expected: Floats, ordered: list[int], few: int
-) -> NDArray[np.bool_]:
-    """Mark the cells that are empty, or nearly, for a reason."""
     out = _unlikely(table.astype(float), expected, few)
     for axis, many in enumerate(ordered):
-        if many < 2:
-            continue
         # Runs from either end of one variable, for each level of the other.
-        for back in (False, True):
+        for back in (False, True) if many >= 2 else ():
             out |= _corner(table, expected, [axis], [many], [back], few)
     if min(ordered) >= 2:
-        for first in (False, True):
-            for second in (False, True):
-                out |= _corner(table, expected, [0, 1], ordered, [first, second], few)
-    return out
+        for flips in product((False, True), repeat=2):
+            out |= _corner(table, expected, [0, 1], ordered, list(flips), few)
+    return out | _all_but_the_usual(table, expected, ordered, few)
 
 
-def _but_the_usual(
-    table: Ints, expected: Floats, ordered: list[int], few: int
-) -> NDArray[np.bool_]:
+def _all_but_the_usual(
+    table: Long, expected: Real, ordered: list[int], few: int
+) -> Flags:
     """Mark what all levels of a variable but its usual one never occur with.
 
     Each of them may be too rare to tell: no child is a veteran of any rating.
@@ -184,9 +169,7 @@ def _but_the_usual(
     return out
 
 
-def _by_one_level(
-    table: Ints, expected: Floats, axis: int, few: int
-) -> NDArray[np.bool_]:
+def _by_one_level(table: Long, expected: Real, axis: int, few: int) -> Flags:
     """Mark all but the one level that those of a level of the other variable have."""
     usual = table == table.max(axis=axis, keepdims=True)
     seen, chance = (
@@ -195,14 +178,14 @@ def _by_one_level(
     return np.asarray(_unlikely(seen.astype(float), chance, few) & ~usual)
 
 
-def _spans(variable: Variable) -> Floats | None:
+def _spans(variable: Variable) -> Real | None:
     """Return the lowest and the highest number of each level, NaN where it is none.
 
     Numbers may be written as texts, with a few codes among them.
     """
     many = _order(variable)
     out = np.full((variable.size, 2), np.nan)
-    if pa.types.is_string(variable.type) and variable.inside is None:
+    if pa.types.is_string(variable.type) and variable.parts is None:
         coded = coded_numbers(variable.values, fewest=1)
         if coded is None:
             return None
@@ -212,8 +195,8 @@ def _spans(variable: Variable) -> Floats | None:
         return out
     if many < 2:
         return None
-    if variable.inside is not None:
-        first, ends = variable.inside.first, variable.inside.ends
+    if variable.parts is not None:
+        first, ends = variable.parts.first, variable.parts.ends
         out[:many, 0] = np.minimum.reduceat(ends[:, 0], first[:-1])
         out[:many, 1] = np.maximum.reduceat(ends[:, 1], first[:-1])
         return out
@@ -224,32 +207,31 @@ def _spans(variable: Variable) -> Floats | None:
     return out
 
 
-def _never_below(
-    table: Ints, expected: Floats, rows: Floats, columns: Floats
-) -> NDArray[np.bool_]:
+def _never_below(table: Long, expected: Real, rows: Real, columns: Real) -> Flags:
     """Mark where the number of the row would not be above that of the column.
 
     It is always above, or never below, where chance would have many people otherwise;
     then it is so of numbers that few have, too.
     """
     with np.errstate(invalid="ignore"):
-        for off in (
-            rows[:, 1][:, None] <= columns[:, 0],
-            rows[:, 1][:, None] < columns[:, 0],
-        ):
-            if table[off].sum() == 0 and expected[off].sum() >= _ORDERED * EXPECTED:
+        highest = rows[:, 1][:, None]
+        for off in (highest <= columns[:, 0], highest < columns[:, 0]):
+            if (
+                table[off].sum() == 0
+                and expected[off].sum() >= _ORDER_FACTOR * MIN_EXPECTED
+            ):
                 return np.asarray(off)
     return np.zeros(table.shape, bool)
 
 
 def _corner(
-    table: Ints,
-    expected: Floats,
+    table: Long,
+    expected: Real,
     axes: list[int],
     many: list[int],
     back: list[bool],
     few: int,
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Mark empty corners of a table that were to be expected full."""
     part = tuple(
         slice(0, many[axes.index(axis)]) if axis in axes else slice(None)
@@ -270,61 +252,48 @@ def _corner(
 
 def sharp_cuts(table: pa.Table) -> dict[str, list[float]]:
     """Return by column of numbers where levels of others begin or end sharply."""
-    numbers = {}
-    for name in table.column_names:
-        amounts = _numbers(table.column(name))
-        if amounts is not None:
-            numbers[name] = amounts
-    levels = {name: _levels(table.column(name)) for name in table.column_names}
+    columns = {name: _numbers_and_levels(table[name]) for name in table.column_names}
     out: dict[str, list[float]] = {}
-    for name, values in numbers.items():
+    for name, (values, _) in columns.items():
+        if values is None:
+            continue
         known = ~np.isnan(values)
         order = np.flatnonzero(known)[np.argsort(values[known], kind="stable")]
-        found = [
-            cut
-            for other, codes in levels.items()
-            if other != name
-            for cut in _ends(values[order], codes[order])
-        ]
         best: dict[float, float] = {}
-        for evidence, at in found:
-            best[at] = max(evidence, best.get(at, 0.0))
-        ranked = sorted(best, key=lambda at: -best[at])[:_MOST_CUTS]
+        for other, (_, codes) in columns.items():
+            for evidence, at in _ends(values[order], codes[order]):
+                if other != name:
+                    best[at] = max(evidence, best.get(at, 0.0))
+        ranked = sorted(best, key=lambda at: -best[at])[:_MAX_CUTS]
         if ranked:
             out[name] = sorted(ranked)
     return out
 
 
-def _numbers(column: pa.ChunkedArray) -> Floats | None:
-    """Return a column of many numbers; None for any other."""
+def _numbers_and_levels(column: pa.ChunkedArray) -> tuple[Real | None, Long]:
+    """Return a column of many numbers, None for any other, and its levels.
+
+    Those of numbers are whether there is one, or which code.
+    """
     coded = coded_numbers(column)
     if coded is not None:
-        return coded.numbers
-    if not is_number(column.type):
-        return None
-    values = as_numbers(column)
-    return values if len(np.unique(values[~np.isnan(values)])) > MOST_DISTINCT else None
-
-
-def _levels(column: pa.ChunkedArray) -> Ints:
-    """Number the levels of a column; of numbers whether there is one, or which code."""
-    coded = coded_numbers(column)
-    if coded is not None:
-        return np.where(coded.absent, len(coded.labels), coded.codes) + 1
+        levels = np.where(coded.absent, len(coded.labels), coded.codes) + 1
+        return coded.numbers, levels
     if is_number(column.type):
         values = as_numbers(column)
         if len(np.unique(values[~np.isnan(values)])) > MOST_DISTINCT:
-            return np.isnan(values).astype(np.int64)
+            return values, np.isnan(values).astype(np.int64)
     encoded: Any = column.combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = pa.concat_arrays(encoded.chunks)
     if not pa.types.is_dictionary(encoded.type):
         encoded = encoded.dictionary_encode()
-    filled = encoded.indices.fill_null(len(encoded.dictionary))
-    return np.asarray(filled, np.int64)
+    return None, np.asarray(
+        encoded.indices.fill_null(len(encoded.dictionary)), np.int64
+    )
 
 
-def _ends(values: Floats, codes: Ints) -> list[tuple[float, float]]:
+def _ends(values: Real, codes: Long) -> list[tuple[float, float]]:
     """Return where levels begin or end sharply in sorted values, with the evidence."""
     out = []
     if not len(codes):
@@ -334,16 +303,14 @@ def _ends(values: Floats, codes: Ints) -> list[tuple[float, float]]:
     np.minimum.at(first, codes, np.arange(len(codes)))
     np.maximum.at(last, codes, np.arange(len(codes)))
     for level in np.flatnonzero(last >= 0):
-        low = np.searchsorted(values, values[first[level]], "left")
-        if low > 0:
-            near = codes[low : low + _NEAR] == level
-            evidence = float(near.mean()) * min(int(low), _NEAR)
-            if evidence >= EXPECTED:
-                out.append((evidence, float(values[low])))
-        high = np.searchsorted(values, values[last[level]], "right")
-        if high < len(values):
-            near = codes[max(0, high - _NEAR) : high] == level
-            evidence = float(near.mean()) * min(len(values) - int(high), _NEAR)
-            if evidence >= EXPECTED:
-                out.append((evidence, float(values[high])))
+        low = int(np.searchsorted(values, values[first[level]], "left"))
+        high = int(np.searchsorted(values, values[last[level]], "right"))
+        for at, near, beyond in (
+            (low, slice(low, low + _NEIGHBOURS), low),
+            (high, slice(max(0, high - _NEIGHBOURS), high), len(values) - high),
+        ):
+            share = float((codes[near] == level).mean())
+            evidence = share * min(beyond, _NEIGHBOURS)
+            if evidence >= MIN_EXPECTED:
+                out.append((evidence, float(values[at])))
     return out

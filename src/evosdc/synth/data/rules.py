@@ -13,67 +13,63 @@ Rules hold by construction: no candidate ever has a record that breaks one.
 from __future__ import annotations
 
 import ast
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Int, Long
 from evosdc.compile.kernels import kernel
 from evosdc.errors import InputError
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
+from evosdc.synth.data.encoding import Codes, cell_numbers, strides
 
 _EQUALS = re.compile(r"(?<![=<>!])=(?!=)")
 Predicate = Callable[[Mapping[str, Any]], bool]
 Rule = str | Mapping[str, Any] | Sequence[Any]
-_MOST_CELLS = 1 << 22
+# Forbidden cells of a table, by its variables.
+Cells = tuple[tuple[int, ...], Flags]
+_MAX_CELLS = 1 << 22
 _COMPARE: dict[type, Callable[[Any, Any], bool]] = {
-    ast.Lt: lambda a, b: a < b,
-    ast.LtE: lambda a, b: a <= b,
-    ast.Gt: lambda a, b: a > b,
-    ast.GtE: lambda a, b: a >= b,
-    ast.Eq: lambda a, b: a == b,
-    ast.NotEq: lambda a, b: a != b,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
     ast.In: lambda a, b: a in b,
     ast.NotIn: lambda a, b: a not in b,
 }
-
-
 _ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
 }
 
 
 class RuleIndex(NamedTuple):
     """Forbidden cells of some small tables; plain arrays for kernels."""
 
-    stride: Ints
-    start: Ints
-    forbidden: NDArray[np.bool_]
-    touch_start: Ints
-    touch: NDArray[np.int32]
+    stride: Long
+    start: Long
+    forbidden: Flags
+    touch_start: Long
+    touch: Int
 
 
 def build_rules(
-    rules: Sequence[Rule],
-    domain: Domain,
-    codes: Codes,
-    learnt: Sequence[tuple[tuple[int, ...], NDArray[np.bool_]]] = (),
+    rules: Sequence[Rule], domain: Domain, codes: Codes, learnt: Sequence[Cells] = ()
 ) -> RuleIndex:
     """Find the forbidden cells of each rule; those of others are `learnt`."""
     found = [*(_forbidden(rule, domain, codes) for rule in rules), *learnt]
     return index_cells(found, domain.sizes)
 
 
-def index_cells(
-    found: Sequence[tuple[tuple[int, ...], NDArray[np.bool_]]], sizes: Ints
-) -> RuleIndex:
+def index_cells(found: Sequence[Cells], sizes: Long) -> RuleIndex:
     """Index forbidden cells of some tables, given by their variables."""
     variables = len(sizes)
     stride = np.zeros((len(found), variables), np.int64)
@@ -96,16 +92,10 @@ def index_cells(
 
 def no_rules(variables: int) -> RuleIndex:
     """Return an index that forbids nothing."""
-    return RuleIndex(
-        np.zeros((0, variables), np.int64),
-        np.zeros(0, np.int64),
-        np.zeros(0, np.bool_),
-        np.zeros(variables + 1, np.int64),
-        np.zeros(0, np.int32),
-    )
+    return index_cells([], np.ones(variables, np.int64))
 
 
-def broken(rules: RuleIndex, codes: Codes) -> NDArray[np.bool_]:
+def broken(rules: RuleIndex, codes: Codes) -> Flags:
     """Say which records break a rule."""
     out = np.zeros(len(codes), bool)
     for r in range(len(rules.start)):
@@ -152,19 +142,16 @@ def cut_points(rules: Sequence[Rule]) -> dict[str, list[float]]:
     return out
 
 
-def _forbidden(
-    rule: Rule, domain: Domain, codes: Codes
-) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
+def _forbidden(rule: Rule, domain: Domain, codes: Codes) -> Cells:
     if isinstance(rule, str):
         tree = _parsed(rule)
         names = sorted({n.id for n in ast.walk(tree) if isinstance(n, ast.Name)})
         return _marked(names, domain, lambda row: bool(_value(tree.body, row)))
     if isinstance(rule, Mapping):
         values = {name: _listed(v) for name, v in rule.items()}
+        listed = values.items()
         return _marked(
-            list(values),
-            domain,
-            lambda row: all(row[n] in v for n, v in values.items()),
+            list(values), domain, lambda r: all(r[n] in v for n, v in listed)
         )
     if len(rule) == 2 and callable(rule[1]):
         return _marked(list(rule[0]), domain, rule[1])
@@ -175,9 +162,7 @@ def _forbidden(
     return members, out
 
 
-def _marked(
-    names: list[str], domain: Domain, predicate: Predicate
-) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
+def _marked(names: list[str], domain: Domain, predicate: Predicate) -> Cells:
     """Try the predicate on every cell; a bin is forbidden if either end is."""
     if not names:
         raise InputError("a rule names no column", hint="name the columns it is about")
@@ -198,12 +183,12 @@ def _marked(
     return members, out
 
 
-def _affordable(domain: Domain, members: tuple[int, ...]) -> tuple[Ints, int]:
+def _affordable(domain: Domain, members: tuple[int, ...]) -> tuple[Long, int]:
     stride, cells = strides(domain.sizes, members)
-    if cells > _MOST_CELLS:
+    if cells > _MAX_CELLS:
         raise InputError(
             f"a rule covers {cells:,} combinations",
-            expected=f"at most {_MOST_CELLS:,}",
+            expected=f"at most {_MAX_CELLS:,}",
             hint="split the rule or use fewer columns or levels",
         )
     return stride, cells
@@ -265,12 +250,12 @@ def _computed(node: ast.BinOp, row: Mapping[str, Any]) -> Any:
 
 def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
     left = _value(node.left, row)
-    for operator, item in zip(node.ops, node.comparators, strict=True):
+    for sign, item in zip(node.ops, node.comparators, strict=True):
         right = _value(item, row)
         if left is None or right is None:
             return False
         try:
-            if not _COMPARE[type(operator)](left, right):
+            if not _COMPARE[type(sign)](left, right):
                 return False
         except (TypeError, KeyError):
             raise InputError(

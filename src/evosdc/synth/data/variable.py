@@ -2,7 +2,7 @@
 
 A level is a set of values. Most levels hold one value; a bin holds a range of numbers,
 a pooled level holds the rare values, and the level of missing values holds none. With
-`least`, values of fewer people are part of a level but never drawn from it.
+a smallest group, values of fewer people are part of a level but never drawn from it.
 """
 
 from __future__ import annotations
@@ -14,18 +14,36 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.errors import InputError
 from evosdc.metrics.binning import as_numbers, is_number, quantile_cuts
-from evosdc.synth.data.encoding import Ints
-from evosdc.synth.data.inside import Inside, make_inside
-from evosdc.synth.data.least import Care, Pools, pool_others, pool_texts, round_numbers
-from evosdc.synth.data.tails import Bins, plain_bins, safe_bins
+from evosdc.options import copies
+from evosdc.synth.data.bins import (
+    BinParts,
+    find_parts,
+    merged_levels,
+    plain_bins,
+    safe_bins,
+)
+from evosdc.synth.data.encoding import Codes
+from evosdc.synth.data.rare_levels import (
+    GroupProtection,
+    Pools,
+    pool_others,
+    pool_texts,
+    round_numbers,
+)
 
-_DECIMALS = 6
+# Floats that need more decimals than this are written with 15.
+_MAX_DECIMALS = 6
 # A day in the units that times are stored in; dates are stored in days.
-_DAY = {"s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+_UNITS_PER_DAY = {
+    "s": 86_400,
+    "ms": 86_400 * 10**3,
+    "us": 86_400 * 10**6,
+    "ns": 86_400 * 10**9,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +66,7 @@ class Variable:
         have levels of their own.
     categories
         All categories of a categorical column, used or not, in order.
-    inside
+    parts
         The finer parts of the bins that numbers are drawn from.
     decimals
         How many decimals the numbers have.
@@ -56,49 +74,45 @@ class Variable:
         What dates and times are multiples of, such as whole days; None for numbers.
     absent
         The level that a missing value is counted in where too few are missing.
-    care
+    protection
         What was done about small groups.
     """
 
     name: str
     type: pa.DataType
     values: pa.Array
-    level: Ints
-    weight: NDArray[np.float64]
+    level: Long
+    weight: Real
     size: int
     missing: int = -1
-    edges: NDArray[np.float64] | None = None
+    edges: Real | None = None
     uniform: bool = True
     categories: pa.Array | None = None
-    inside: Inside | None = None
+    parts: BinParts | None = None
     decimals: int = 0
     step: float | None = None
     absent: int = -1
-    care: Care = field(default_factory=Care)
+    protection: GroupProtection = field(default_factory=GroupProtection)
 
-    def encode(self, column: pa.ChunkedArray) -> NDArray[np.int16]:
+    def encode(self, column: pa.ChunkedArray) -> Codes:
         """Return the level of each value of a column."""
-        plain = _plain(column)
-        position = pc.index_in(plain, self.values)
-        known = np.asarray(
-            pc.fill_null(position, -1).to_numpy(zero_copy_only=False), np.int64
-        )
-        null = np.asarray(plain.is_null().to_numpy(zero_copy_only=False), bool)
+        plain = plain_array(column)
+        known = np.asarray(pc.fill_null(pc.index_in(plain, self.values), -1), np.int64)
+        null = np.asarray(plain.is_null())
         # One more level at the end, -1, for values that are not known.
         out = np.append(self.level, -1)[known]
         out[null] = self.missing if self.missing >= 0 else self.absent
-        strange = np.flatnonzero(out < 0)
-        if len(strange) and self.edges is not None and not null[strange].any():
-            numbers = as_numbers(plain)[strange]
-            out[strange] = self._nearest_bin(numbers)
-        elif len(strange):
+        unknown = np.flatnonzero(out < 0)
+        if len(unknown) and self.edges is not None and not null[unknown].any():
+            out[unknown] = self._nearest_bin(as_numbers(plain)[unknown])
+        elif len(unknown):
             raise InputError(
                 f"column {self.name!r} has values that the original does not have",
                 expected="values among the original's levels",
             )
         return out.astype(np.int16)
 
-    def _nearest_bin(self, numbers: NDArray[np.float64]) -> Ints:
+    def _nearest_bin(self, numbers: Real) -> Long:
         known = as_numbers(self.values)
         order = np.argsort(known)
         at = np.searchsorted(known[order], numbers)
@@ -110,15 +124,11 @@ class Variable:
         return is_number(self.type)
 
     def decode(
-        self,
-        codes: NDArray[np.int16],
-        rng: np.random.Generator,
-        rank: NDArray[np.float64] | None = None,
+        self, codes: Codes, rng: np.random.Generator, rank: Real | None = None
     ) -> pa.Array:
         """Draw a value for each code; `rank` says where in its bin, from 0 to 1."""
         position = self._draw(codes, rng)
-        indices = pa.array(position, mask=codes == self.missing)
-        out = self.values.take(indices)
+        out = self.values.take(pa.array(position, mask=codes == self.missing))
         if self.edges is not None and self.uniform:
             out = self._spread(codes, out, rng.random(len(codes)), rank)
         if self.categories is not None:
@@ -129,7 +139,7 @@ class Variable:
             )
         return out.cast(self.type)
 
-    def _draw(self, codes: NDArray[np.int16], rng: np.random.Generator) -> Ints:
+    def _draw(self, codes: Codes, rng: np.random.Generator) -> Long:
         """Draw one of the values of each code's level, by frequency."""
         # What must not be drawn comes first in its level, out of rounding's reach.
         order = np.lexsort((self.weight > 0, self.level))
@@ -144,15 +154,11 @@ class Variable:
         return order[at] if len(order) else np.zeros(len(codes), np.int64)
 
     def _spread(
-        self,
-        codes: NDArray[np.int16],
-        drawn: pa.Array,
-        chance: NDArray[np.float64],
-        rank: NDArray[np.float64] | None,
+        self, codes: Codes, drawn: pa.Array, chance: Real, rank: Real | None
     ) -> pa.Array:
         """Draw from the parts of each bin, by rank or by chance."""
         numbers = self.numbers(codes, chance if rank is None else rank)
-        mask = np.asarray(drawn.is_null().to_numpy(zero_copy_only=False), bool)
+        mask = np.asarray(drawn.is_null())
         numbers = np.where(mask, 0.0, numbers)
         if not (pa.types.is_floating(self.type) or pa.types.is_decimal(self.type)):
             plain = pa.array(numbers.astype(np.int64), mask=mask)
@@ -161,25 +167,23 @@ class Variable:
             return plain.cast(self.type)
         return pa.array(numbers, mask=mask).cast(self.type)
 
-    def read(self, column: pa.ChunkedArray) -> NDArray[np.float64]:
+    def read(self, column: pa.ChunkedArray) -> Real:
         """Return the numbers of a column of this kind; NaN where there is none."""
         return as_numbers(column)
 
-    def with_coded_tails(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def with_coded_tails(self, numbers: Real) -> Real:
         """Return numbers of the original, none of them beyond what may be shown."""
-        if self.inside is None:
+        if self.parts is None:
             return numbers
-        ends = self.inside.ends
+        ends = self.parts.ends
         return np.asarray(np.clip(numbers, ends[:, 0].min(), ends[:, 1].max()))
 
-    def level_means(
-        self, column: pa.ChunkedArray, codes: NDArray[np.int16]
-    ) -> NDArray[np.float64]:
+    def level_means(self, column: pa.ChunkedArray, codes: Codes) -> Real:
         """Return the mean of the numbers that the copy shows of each level.
 
         It is NaN for codes and missing values. `codes` are those of the column.
         """
-        if self.inside is None:
+        if self.parts is None:
             # Rare numbers are shown as another one: their weight is 0.
             total = np.bincount(self.level, self.weight, self.size)
             values = np.where(self.weight > 0, as_numbers(self.values), 0.0)
@@ -192,14 +196,12 @@ class Variable:
         with np.errstate(invalid="ignore"):
             return np.asarray(np.where(total > 0, numbers / total, np.nan))
 
-    def numbers(
-        self, codes: NDArray[np.int16], rank: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def numbers(self, codes: Codes, rank: Real) -> Real:
         """Return the number of each rank in the bin of its code."""
-        assert self.inside is not None
+        assert self.parts is not None
         # The level of missing values is no bin.
-        known = np.minimum(codes, len(self.inside.first) - 2).astype(np.int64)
-        return self.inside.numbers(known, rank, self.decimals, self.step)
+        known = np.minimum(codes, len(self.parts.first) - 2).astype(np.int64)
+        return self.parts.numbers(known, rank, self.decimals, self.step)
 
     def samples(self, level: int) -> list[Any]:
         """Return values that stand for a level in a rule; None for missing values.
@@ -218,21 +220,18 @@ class Variable:
 def make_variable(
     name: str,
     column: pa.ChunkedArray,
+    coding: copies.Coding,
     bins: int | Sequence[float] | None,
-    *,
-    binning: str,
-    restore: str,
-    pool: int,
     cuts: Sequence[float],
-    least: int = 0,
 ) -> Variable:
-    """Group the values of a column into levels."""
-    plain = _plain(column)
+    """Group the values of a column into levels, numbers into `bins` if given."""
+    min_group, pool = coding.least, coding.pool
+    plain = plain_array(column)
     counts = plain.drop_null().value_counts()
-    values, weight = counts.field("values"), counts.field("counts")
+    values = counts.field("values")
     order = _order(column, values)
     values = values.take(pa.array(order))
-    weight = np.asarray(weight, float)[order]
+    weight = np.asarray(counts.field("counts"), float)[order]
     out = Variable(
         name,
         column.type,
@@ -240,24 +239,15 @@ def make_variable(
         np.arange(len(values), dtype=np.int64),
         weight,
         len(values),
-        uniform=restore == "uniform",
+        uniform=coding.restore == "uniform",
         categories=_categories(column),
     )
     if bins is not None and len(values) > 0:
-        numbers = as_numbers(values)
-        edges, level, alone = _binned(name, numbers, weight, bins, binning, cuts, least)
-        found = plain_bins(numbers, weight, level)
-        if least > 1:
-            found = safe_bins(numbers, weight, level, alone, least)
-        inside = make_inside(numbers, weight, found, least)
-        out = replace(
-            _with_bins(out, edges, found),
-            inside=inside,
-            decimals=_decimals(column.type, numbers),
-            step=time_step(column.type, numbers),
-        )
-    elif least > 1 and len(values) > 0:
-        out = _with_pools(out, _pools(values, weight, least))
+        out = _with_bins(out, bins, coding, cuts)
+        # Bins of few records are merged with others, not pooled: they have parts.
+        pool = 0
+    elif min_group > 1 and len(values) > 0:
+        out = _with_pools(out, _pools(values, weight, min_group))
     level = out.level
     if pool > 0:
         every = np.zeros(len(level))
@@ -265,23 +255,23 @@ def make_variable(
         level = _pooled(level, every, pool)
     size = int(level.max()) + 1 if len(level) else 0
     gone = plain.null_count
-    if 0 < gone < least and size > 0:
+    if 0 < gone < min_group and size > 0:
         usual = int(np.bincount(level, weights=out.weight).argmax())
-        care = replace(out.care, missing=True)
-        return replace(out, level=level, size=size, absent=usual, care=care)
+        protection = replace(out.protection, missing=True)
+        return replace(out, level=level, size=size, absent=usual, protection=protection)
     if gone:
         return replace(out, level=level, size=size + 1, missing=size)
     return replace(out, level=level, size=size)
 
 
-def _pools(values: pa.Array, weight: NDArray[np.float64], least: int) -> Pools:
+def _pools(values: pa.Array, weight: Real, min_group: int) -> Pools:
     """Pool rare levels in the way of their type."""
     if is_number(values.type):
         whole = pa.types.is_integer(values.type)
-        return round_numbers(as_numbers(values), weight, least, pool_tail=whole)
+        return round_numbers(as_numbers(values), weight, min_group, pool_tail=whole)
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        return pool_texts(values.to_pylist(), weight, least)
-    return pool_others(weight, least)
+        return pool_texts(values.to_pylist(), weight, min_group)
+    return pool_others(weight, min_group)
 
 
 def _with_pools(variable: Variable, pools: Pools) -> Variable:
@@ -301,42 +291,63 @@ def _with_pools(variable: Variable, pools: Pools) -> Variable:
         level=np.concatenate([pools.level, pools.label_level]),
         weight=np.concatenate([np.where(pools.hidden, 0.0, variable.weight), pooled]),
         categories=categories,
-        care=pools.care,
+        protection=pools.protection,
     )
 
 
-def _with_bins(variable: Variable, edges: NDArray[np.float64], found: Bins) -> Variable:
-    beyond = int(variable.weight[found.hidden].sum())
+def _with_bins(
+    variable: Variable,
+    bins: int | Sequence[float],
+    coding: copies.Coding,
+    cuts: Sequence[float],
+) -> Variable:
+    """Return a variable of sorted distinct numbers with bins for levels."""
+    numbers, weight, min_group = (
+        as_numbers(variable.values),
+        variable.weight,
+        coding.least,
+    )
+    edges, level, alone = _binned(variable.name, numbers, weight, bins, coding, cuts)
+    if min_group > 1:
+        found = safe_bins(numbers, weight, level, alone, min_group)
+    elif coding.pool > 1:
+        found = plain_bins(numbers, weight, merged_levels(level, weight, coding.pool))
+    else:
+        found = plain_bins(numbers, weight, level)
     return replace(
         variable,
         level=found.level,
-        weight=np.where(found.hidden, 0.0, variable.weight),
+        weight=np.where(found.hidden, 0.0, weight),
         edges=edges,
-        care=Care(tails=beyond),
+        protection=GroupProtection(tails=int(weight[found.hidden].sum())),
+        parts=find_parts(numbers, weight, found, min_group),
+        decimals=_decimals(variable.type, numbers),
+        step=time_step(variable.type, numbers),
     )
 
 
-def _decimals(kind: pa.DataType, numbers: NDArray[np.float64]) -> int:
+def _decimals(kind: pa.DataType, numbers: Real) -> int:
     """Return with how many decimals numbers are written."""
     if not (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return 0
-    for digits in range(_DECIMALS):
+    for digits in range(_MAX_DECIMALS):
         if np.allclose(numbers, np.round(numbers, digits), rtol=0, atol=1e-12):
             return digits
     return 15
 
 
-def time_step(kind: pa.DataType, numbers: NDArray[np.float64]) -> float | None:
+def time_step(kind: pa.DataType, numbers: Real) -> float | None:
     """Return the part of a day that dates and times are multiples of, or a day."""
     if not pa.types.is_temporal(kind):
         return None
     unit = "ms" if pa.types.is_date64(kind) else getattr(kind, "unit", "")
-    day = _DAY.get(unit, 1)
-    apart = np.diff(np.unique(numbers)).astype(np.int64)
-    return float(np.gcd.reduce(apart, initial=day))
+    day = _UNITS_PER_DAY.get(unit, 1)
+    gaps = np.diff(np.unique(numbers)).astype(np.int64)
+    return float(np.gcd.reduce(gaps, initial=day))
 
 
-def _plain(column: Any) -> pa.Array:
+def plain_array(column: Any) -> pa.Array:
+    """Return a column as one array, the values of a categorical one written out."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):
@@ -353,26 +364,25 @@ def _categories(column: pa.ChunkedArray) -> pa.Array | None:
     return column.unify_dictionaries().chunk(0).dictionary
 
 
-def _order(column: pa.ChunkedArray, values: pa.Array) -> Ints:
+def _order(column: pa.ChunkedArray, values: pa.Array) -> Long:
     """Order values as their categories are, else by size, as strings sort."""
     if len(values) == 0:
         return np.zeros(0, np.int64)
     categories = _categories(column)
     if categories is not None:
         place = pc.index_in(values, categories)
-        return np.argsort(place.to_numpy(zero_copy_only=False), kind="stable")
+        return np.argsort(np.asarray(place), kind="stable")
     return np.asarray(pc.sort_indices(values), np.int64)
 
 
 def _binned(
     name: str,
-    numbers: NDArray[np.float64],
-    weight: NDArray[np.float64],
+    numbers: Real,
+    weight: Real,
     bins: int | Sequence[float],
-    binning: str,
+    coding: copies.Coding,
     cuts: Sequence[float],
-    least: int,
-) -> tuple[NDArray[np.float64], Ints, NDArray[np.bool_]]:
+) -> tuple[Real, Long, Flags]:
     """Return edges, the level of each distinct number, and which stand alone.
 
     The bins are those of `evosdc.metrics.binning`, cut once more at `cuts`. Special
@@ -384,11 +394,11 @@ def _binned(
         edges = np.unique(np.asarray(bins, float))
     elif bins < 1:
         raise InputError(f"column {name!r} has {bins} bins", expected="at least 1")
-    elif binning == "width":
+    elif coding.binning == "width":
         edges = np.linspace(numbers.min(), numbers.max(), bins + 1)
     else:
         edges, special = quantile_cuts(numbers, weight, bins)
-        alone = special & (weight >= least)
+        alone = special & (weight >= coding.least)
     edges = np.unique(np.concatenate([edges, np.asarray(cuts, float)]))
     if len(edges) < 1:
         edges = numbers[:1]
@@ -400,7 +410,7 @@ def _binned(
     return edges, level.astype(np.int64), alone
 
 
-def _pooled(level: Ints, weight: NDArray[np.float64], pool: int) -> Ints:
+def _pooled(level: Long, weight: Real, pool: int) -> Long:
     """Give all levels with fewer than `pool` records the same number."""
     total = np.bincount(level, weights=weight)
     rare = total < pool

@@ -17,22 +17,20 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.compile.kernels import kernel
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints
-
-Floats = NDArray[np.float64]
+from evosdc.synth.data.encoding import Codes
 
 # Closer than so many standard errors is near enough, as it is for margins.
-ERRORS = 0.5
-# What all of it weighs beside the mean distance of all pairs.
+TOLERATED_ERRORS = 0.5
+# The weight of all covariances beside the mean distance of all pairs.
 _WEIGHT = 2.0
-# What is so far off counts twice, what is further still more. If all counted alike, a
-# dozen columns that go together would outvote the one pair that two others make, and
-# its correlation would be given away for trifles of theirs.
-_FAR = 0.02
+# What is so far off, in variances, counts twice, what is further still more. If all
+# counted alike, a dozen related columns would outweigh one pair of two others, and its
+# correlation would be lost for small gains of theirs.
+_DOUBLE_COST_EXCESS = 0.02
 
 
 # What a term is: 1, a number, whether it is known, or its square.
@@ -44,17 +42,17 @@ class Covariances(NamedTuple):
 
     Term `q` of a record is ``score[first[q] + level]`` of its `variable`; `kind` says
     what that is. ``term[j]`` are the number, the known and the square of variable `j`,
-    -1 where there is none. `wanted` and `room` are means of products: those aimed at,
-    and what they may be off; infinite where nobody looks.
+    -1 where there is none. `wanted` and `tolerance` are means of products: those aimed
+    at, and what they may be off; infinite where nobody looks.
     """
 
-    variable: Ints
-    kind: Ints
-    first: Ints
-    score: Floats
-    term: Ints
-    wanted: Floats
-    room: Floats
+    variable: Long
+    kind: Long
+    first: Long
+    score: Real
+    term: Long
+    wanted: Real
+    tolerance: Real
     weight: float
 
 
@@ -107,8 +105,8 @@ def find_covariances(
     terms = np.column_stack(
         [s[codes[:, j]] for s, j in zip(scores, variable, strict=True)]
     )
-    wanted, room = aims(terms, np.array(kind), np.array(variable))
-    watched = int(np.isfinite(room[np.triu_indices(len(room))]).sum())
+    wanted, tolerance = wanted_products(terms, np.array(kind), np.array(variable))
+    watched = int(np.isfinite(tolerance[np.triu_indices(len(tolerance))]).sum())
     return Covariances(
         np.array(variable, np.int64),
         np.array(kind, np.int64),
@@ -116,12 +114,12 @@ def find_covariances(
         np.concatenate(scores),
         term,
         wanted,
-        room,
+        tolerance,
         _WEIGHT / watched,
     )
 
 
-def _standard(numbers: Floats, codes: NDArray[np.int16]) -> Floats:
+def _standard(numbers: Real, codes: Codes) -> Real:
     """Return the numbers of levels in standard deviations from their mean."""
     mine = numbers[codes]
     mine = mine[~np.isnan(mine)]
@@ -129,7 +127,7 @@ def _standard(numbers: Floats, codes: NDArray[np.int16]) -> Floats:
     return (numbers - mine.mean()) / spread if spread > 0.0 else 0.0 * numbers
 
 
-def aims(terms: Floats, kind: Ints, variable: Ints) -> tuple[Floats, Floats]:
+def wanted_products(terms: Real, kind: Long, variable: Long) -> tuple[Real, Real]:
     """Return the mean products of terms, and how far they may be off.
 
     Looked at are means, variances and covariances of numbers, and means and variances
@@ -143,8 +141,8 @@ def aims(terms: Floats, kind: Ints, variable: Ints) -> tuple[Floats, Floats]:
     other = variable[:, None] != variable
     seen = (two == NUMBER) | ((two == KNOWN) & (one == NUMBER) & other)
     seen |= (two == SQUARE) & (one == KNOWN) & other
-    room = np.where(seen, ERRORS * np.sqrt(spread / records), np.inf)
-    return wanted, room
+    tolerance = np.where(seen, TOLERATED_ERRORS * np.sqrt(spread / records), np.inf)
+    return wanted, tolerance
 
 
 @kernel(nogil=True)
@@ -167,20 +165,20 @@ def products_of(covariances, codes):  # type: ignore[no-untyped-def]
 
 
 @kernel(inner=True)
-def excess(total, records, wanted, room):  # type: ignore[no-untyped-def]
+def excess(total, records, wanted, tolerance):  # type: ignore[no-untyped-def]
     """Return what a mean product costs that is beyond what it may be off."""
-    beyond = max(0.0, abs(total / records - wanted) - room)
-    return beyond * (1.0 + beyond / _FAR)
+    beyond = max(0.0, abs(total / records - wanted) - tolerance)
+    return beyond * (1.0 + beyond / _DOUBLE_COST_EXCESS)
 
 
 @kernel
 def covariance_value(covariances, products, records):  # type: ignore[no-untyped-def]
     """Return the distance of all covariances."""
-    wanted, room = covariances.wanted, covariances.room
+    wanted, tolerance = covariances.wanted, covariances.tolerance
     total = 0.0
     for p in range(len(wanted)):
         for q in range(p, len(wanted)):
-            total += excess(products[p, q], records, wanted[p, q], room[p, q])
+            total += excess(products[p, q], records, wanted[p, q], tolerance[p, q])
     return covariances.weight * total
 
 
@@ -212,11 +210,11 @@ def try_products(covariances, products, codes, records, i, k, j, new, swap, shif
                     add -= score[first[q] + codes[k, variable[q]]]
                 add *= step
             shift[place, q] = add
-            wanted, room = covariances.wanted[p, q], covariances.room[p, q]
-            if add != 0.0 and room < np.inf:
+            wanted, tolerance = covariances.wanted[p, q], covariances.tolerance[p, q]
+            if add != 0.0 and tolerance < np.inf:
                 now = products[p, q]
-                total += excess(now + add, records, wanted, room)
-                total -= excess(now, records, wanted, room)
+                total += excess(now + add, records, wanted, tolerance)
+                total -= excess(now, records, wanted, tolerance)
     return covariances.weight * total
 
 
@@ -240,7 +238,7 @@ def try_record(covariances, products, records, old, record, added):  # type: ign
     `added` is set to what that adds to the products.
     """
     variable, first, score = covariances.variable, covariances.first, covariances.score
-    wanted, room = covariances.wanted, covariances.room
+    wanted, tolerance = covariances.wanted, covariances.tolerance
     total = 0.0
     for p in range(len(variable)):
         before = score[first[p] + old[variable[p]]]
@@ -251,6 +249,6 @@ def try_record(covariances, products, records, old, record, added):  # type: ign
             added[p, q] = change
             added[q, p] = change
             now = products[p, q]
-            total += excess(now + change, records, wanted[p, q], room[p, q])
-            total -= excess(now, records, wanted[p, q], room[p, q])
+            total += excess(now + change, records, wanted[p, q], tolerance[p, q])
+            total -= excess(now, records, wanted[p, q], tolerance[p, q])
     return covariances.weight * total

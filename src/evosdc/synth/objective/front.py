@@ -14,14 +14,10 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.evolution.pareto import non_dominated
-from evosdc.synth.data.encoding import Ints
-from evosdc.synth.objective.goal import CandidateGoal
-
-Floats = NDArray[np.float64]
-
+from evosdc.synth.objective.cost import CandidateGoal
 
 # The first share of a reference's risks, and the last before none.
 _SHARES = (0.95, 0.06)
@@ -44,11 +40,11 @@ class Front:
     """
 
     goal: CandidateGoal
-    deep: NDArray[np.bool_]
+    deep: Flags
     floored: bool
     risks: tuple[int, ...]
-    suggested: Floats
-    bootstrap: Floats
+    suggested: Real
+    bootstrap: Real
 
     def goals(self, size: int) -> list[CandidateGoal]:
         """Return the goals of so many candidates, kind by kind."""
@@ -71,7 +67,7 @@ class Front:
         ]
         return list(islice(cycle(turns), size))
 
-    def _aim(self, kind: int, limits: Floats) -> CandidateGoal:
+    def _aim(self, kind: int, limits: Real) -> CandidateGoal:
         weight = 1.0 if self.deep.all() else _DEEP_WEIGHTS[kind]
         limit, penalty = self.goal.limit.copy(), self.goal.penalty.copy()
         for r in self.risks:
@@ -92,7 +88,7 @@ def shares(count: int) -> Sequence[float]:
     return [*np.geomspace(*_SHARES, count - 1).tolist(), 0.0]
 
 
-def two_fronts(points: Floats, closer: NDArray[np.bool_]) -> Ints:
+def two_fronts(points: Real, closer: Flags) -> Long:
     """Return what no other dominates, by the first objective, `closer` ones last.
 
     What is closer than a fresh sample does not compete with the rest: it would win by

@@ -18,27 +18,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.compile.kernels import kernel
 from evosdc.errors import InputError
 from evosdc.synth.data.encoding import (
     EVERY,
+    SMALL,
     CellIndex,
     Codes,
-    Ints,
     Support,
     build_index,
 )
-from evosdc.synth.data.plan import SMALL
 from evosdc.synth.objective.covariances import NONE, Covariances
 
 JSD, L1, CRAMER, MATCH = 0, 1, 2, 3
-_COMPLETE_CELLS = 1 << 24
+_MAX_COMPLETE_CELLS = 1 << 24
 # What a record where nobody is costs beside its divergence, in tables of three and more
 # variables, else a search makes up for it by large cells that are too exact.
-AWAY = 8.0
-# It fades where more people are alone in their cell: in a sparse table much of another
-# sample is where nobody was, and the price would outweigh margins and pairs.
-SPARSE = 0.05
+OUTSIDE_PRICE = 8.0
+# It falls to 0 where this share of people is alone in a cell: in a sparse table much of
+# another sample is where nobody was, and the price would outweigh margins and pairs.
+MAX_UNIQUE_SHARE = 0.05
 
 
 class Component(NamedTuple):
@@ -53,7 +53,14 @@ class Component(NamedTuple):
     chosen: bool = False
     sets: tuple[tuple[int, ...], ...] | None = None
 
-    def tables(self, sizes: Ints) -> list[tuple[int, ...]]:
+    @property
+    def name(self) -> str:
+        """Its name, as users write it."""
+        if self.kind == JSD:
+            return f"jsd:{self.order or 'full'}"
+        return "tables" if self.kind == L1 else "cramer"
+
+    def tables(self, sizes: Long) -> list[tuple[int, ...]]:
         """Return the variables of its tables, those with most levels first.
 
         The last variable has the longest stride, so that a table is cheaply summed
@@ -78,29 +85,29 @@ class Target(NamedTuple):
     """
 
     cells: CellIndex
-    original: NDArray[np.int32]
-    kind: NDArray[np.int64]
-    group: NDArray[np.int64]
-    group_weight: NDArray[np.float64]
-    floor: NDArray[np.float64]
-    noise: NDArray[np.float64]
-    reference: NDArray[np.float64]
-    degree: NDArray[np.float64]
-    logs: NDArray[np.float64]
-    constant: NDArray[np.float64]
-    touch_start: Ints
-    touch: NDArray[np.int32]
-    touch_step: Ints
+    original: Int
+    kind: Long
+    group: Long
+    group_weight: Real
+    floor: Real
+    noise: Real
+    reference: Real
+    degree: Real
+    logs: Real
+    constant: Real
+    touch_start: Long
+    touch: Int
+    touch_step: Long
     records: int
-    direct: NDArray[np.bool_]
+    direct: Flags
     words: NDArray[np.uint32]
-    away: NDArray[np.float64]
-    allowed: NDArray[np.float64]
-    few: Ints
+    away: Real
+    allowed: Real
+    few: Long
     covariances: Covariances = NONE
 
     @property
-    def small(self) -> NDArray[np.bool_]:
+    def small(self) -> Flags:
         """Which tables are compared by Jensen-Shannon and have one or two variables."""
         return (self.kind == JSD) & (self.cells.order <= 2)
 
@@ -115,15 +122,15 @@ class Target(NamedTuple):
 
 def build_target(
     codes: Codes,
-    sizes: Ints,
+    sizes: Long,
     components: tuple[Component, ...],
-    number: Callable[[Codes, tuple[int, ...], Ints], Ints] | None = None,
-    least: int = 0,
+    number: Callable[[Codes, tuple[int, ...], Long], Long] | None = None,
+    min_group: int = 0,
 ) -> Target:
     """Tabulate the original for some objectives; see `build_index` for `number`.
 
-    Cells of fewer than `least` records of a table of three and more variables, the full
-    one aside, share one counter.
+    Cells of fewer than `min_group` records of a table of three and more variables, the
+    full one aside, share one counter.
     """
     sets: list[tuple[int, ...]] = []
     kinds: list[int] = []
@@ -140,15 +147,15 @@ def build_target(
     complete = np.array([k == CRAMER for k in kinds])
     _refuse_huge(sizes, sets, complete)
     support = [
-        _support(kind, s, least, len(sizes))
+        _support(kind, s, min_group, len(sizes))
         for kind, s in zip(kinds, sets, strict=True)
     ]
     index, original, places = build_index(codes, sizes, sets, complete, number, support)
     rested = index.heads[:, 5] >= 0
-    few = np.zeros((len(sets), max(2, least)), np.int64)
+    few = np.zeros((len(sets), max(2, min_group)), np.int64)
     for t in np.flatnonzero(rested):
         count = np.bincount(places[t])
-        few[t] = np.bincount(count[count < least], minlength=few.shape[1])
+        few[t] = np.bincount(count[count < min_group], minlength=few.shape[1])
     touch = [
         np.array([t for t, s in enumerate(sets) if j in s], np.int32)
         for j in range(codes.shape[1])
@@ -178,7 +185,9 @@ def build_target(
         np.where(
             np.array(kinds) == L1,
             1.0,
-            rested * AWAY * np.maximum(0.0, 1.0 - few[:, 1] / (SPARSE * len(codes))),
+            rested
+            * OUTSIDE_PRICE
+            * np.maximum(0.0, 1.0 - few[:, 1] / (MAX_UNIQUE_SHARE * len(codes))),
         ),
         np.zeros(len(sets)),
         few,
@@ -194,34 +203,36 @@ def build_target(
     return target
 
 
-def _support(kind: int, table: tuple[int, ...], least: int, variables: int) -> Support:
+def _support(
+    kind: int, table: tuple[int, ...], min_group: int, variables: int
+) -> Support:
     if kind == MATCH:
         return Support(1, 1, plain=True)
-    if kind == JSD and least > 1 and 2 < len(table) < variables:
-        return Support(least, rest=True)
+    if kind == JSD and min_group > 1 and 2 < len(table) < variables:
+        return Support(min_group, rest=True)
     return EVERY
 
 
-def log_table(size: int) -> NDArray[np.float64]:
+def log_table(size: int) -> Real:
     """Return x log2 x for x = 0 .. size - 1."""
     x = np.arange(size, dtype=float)
     x[1:] *= np.log2(x[1:])
     return x
 
 
-def _sums(values: NDArray[np.float64], first: Ints) -> NDArray[np.float64]:
+def _sums(values: Real, first: Long) -> Real:
     """Return the sum of each table's cells; a table may have none."""
     begins = np.minimum(first[:-1], max(0, len(values) - 1))
     return np.where(first[1:] > first[:-1], np.add.reduceat(values, begins), 0.0)
 
 
-def _fit_words(index: CellIndex, original: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _fit_words(index: CellIndex, original: Int) -> Flags:
     begins = np.minimum(index.first[:-1], max(0, len(original) - 1))
     most = np.maximum.reduceat(original, begins)
     return (index.heads[:, 4] <= SMALL) & (most < 1 << 16)
 
 
-def _refuse_huge(sizes: Ints, sets: list[tuple[int, ...]], complete: NDArray) -> None:
+def _refuse_huge(sizes: Long, sets: list[tuple[int, ...]], complete: NDArray) -> None:
     if complete.any() and len(sizes) < 2:
         raise InputError(
             "Cramer's V needs two columns; the data have one", hint="choose jsd:2"
@@ -229,21 +240,21 @@ def _refuse_huge(sizes: Ints, sets: list[tuple[int, ...]], complete: NDArray) ->
     cells = sum(
         int(np.prod(sizes[list(s)])) for s, c in zip(sets, complete, strict=True) if c
     )
-    if cells > _COMPLETE_CELLS:
+    if cells > _MAX_COMPLETE_CELLS:
         raise InputError(
             f"Cramer's V needs every cell of its tables: {cells:,} here",
-            expected=f"at most {_COMPLETE_CELLS:,} cells",
+            expected=f"at most {_MAX_COMPLETE_CELLS:,} cells",
             hint="choose objective 'jsd:2', which needs only the cells that occur, "
             "or pool rare levels",
         )
 
 
-def _degrees(codes: Codes, sets: list[tuple[int, ...]]) -> NDArray[np.float64]:
+def _degrees(codes: Codes, sets: list[tuple[int, ...]]) -> Real:
     seen = [len(np.unique(column)) for column in codes.T]
     return np.array([max(1, min(seen[j] for j in s) - 1) for s in sets], float)
 
 
-def outside_zero(target: Target) -> Ints:
+def outside_zero(target: Target) -> Long:
     """Return an empty count of records outside each table's support."""
     return np.zeros(len(target.kind), np.int64)
 
@@ -330,13 +341,26 @@ def table_value(kind, total, records, degree, reference, noise):  # type: ignore
     """
     if kind == JSD:
         divergence = max(noise, 0.5 * total / records + 1.0)
-        least = reference * reference
-        return np.sqrt(divergence + least) - np.sqrt(noise + least)
+        softened = reference * reference
+        return np.sqrt(divergence + softened) - np.sqrt(noise + softened)
     if kind == L1:
         return total / records
     if kind == MATCH:
         return max(0.0, total / degree - reference)
     return abs(np.sqrt(max(0.0, total - 1.0) / degree) - reference)
+
+
+@kernel(inline="always")
+def value_of(target, t, total):  # type: ignore[no-untyped-def]
+    """Return the distance of table `t` for a sum of its cell terms."""
+    return table_value(
+        target.kind[t],
+        total,
+        target.records,
+        target.degree[t],
+        target.reference[t],
+        target.noise[t],
+    )
 
 
 @kernel(nogil=True)
@@ -345,14 +369,7 @@ def group_values(target, sums):  # type: ignore[no-untyped-def]
     out = np.zeros(len(target.group_weight))
     for t in range(len(sums)):
         g = target.group[t]
-        out[g] += target.group_weight[g] * table_value(
-            target.kind[t],
-            sums[t],
-            target.records,
-            target.degree[t],
-            target.reference[t],
-            target.noise[t],
-        )
+        out[g] += target.group_weight[g] * value_of(target, t, sums[t])
     return out
 
 

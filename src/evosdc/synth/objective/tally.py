@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.compile.kernels import kernel
-from evosdc.synth.data.encoding import cell_at
-from evosdc.synth.data.plan import SMALL
+from evosdc.synth.data.encoding import SMALL, cell_at
+from evosdc.synth.objective.tables import fill_weights, group_values, table_sum
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 _LANES = np.uint64(4)
@@ -20,7 +20,7 @@ _HALF, _LOW = np.uint32(16), np.uint32(0xFFFF)
 
 @kernel
 def workspace(index, records):  # type: ignore[no-untyped-def]
-    """Return room for the cell numbers of records, and for small tables."""
+    """Return space for the cell numbers of records, and for small tables."""
     return (
         np.empty((index.members.shape[1], records), np.int16),
         np.empty((index.plan.level.max() + 1, SMALL), np.int32),
@@ -68,7 +68,7 @@ def _sum_over(tables, level, step, levels, cells):  # type: ignore[no-untyped-de
 
 @kernel(inner=True)
 def _histogram(numbers, row, cells, tables):  # type: ignore[no-untyped-def]
-    """Count records by cell number in the room of level 0.
+    """Count records by cell number in the space of level 0.
 
     Many records in few cells would wait for each other's additions to the same cell;
     four tables side by side, added up in the end, let them pass.
@@ -171,7 +171,7 @@ def _count_large(index, t, columns, counts):  # type: ignore[no-untyped-def]
 
 @kernel(inner=True)
 def tally_columns(  # type: ignore[no-untyped-def]
-    index, room, columns, direct, words, logs, counts, outside, sums
+    index, space, columns, direct, words, logs, counts, outside, sums
 ):
     """Count records, given by column, in all tables.
 
@@ -182,7 +182,7 @@ def tally_columns(  # type: ignore[no-untyped-def]
     members, steps, order, heads = index.members, index.steps, index.order, index.heads
     first, near = index.first, index.near
     visit, level, summed = index.plan
-    numbers, tables = room
+    numbers, tables = space
     last = -1
     for t in visit:
         if heads[t, 4] > SMALL:
@@ -212,12 +212,12 @@ def tally_columns(  # type: ignore[no-untyped-def]
 
 
 @kernel(inner=True)
-def count_columns(index, room, columns, counts, outside):  # type: ignore[no-untyped-def]
+def count_columns(index, space, columns, counts, outside):  # type: ignore[no-untyped-def]
     """Count records, given by column, in the cells of all tables."""
     direct = np.zeros(len(index.order), np.bool_)
     words, nothing = np.zeros(0, np.uint32), np.zeros(0)
     tally_columns(
-        index, room, columns, direct, words, nothing, counts, outside, nothing
+        index, space, columns, direct, words, nothing, counts, outside, nothing
     )
 
 
@@ -235,3 +235,22 @@ def count_all(index, codes, counts, outside):  # type: ignore[no-untyped-def]
     columns = np.empty((codes.shape[1], len(codes)), np.int16)
     put_columns(codes, columns)
     count_columns(index, workspace(index, len(codes)), columns, counts, outside)
+
+
+@kernel(inner=True)
+def distances_of_columns(target, space, columns, counts, outside, weights):  # type: ignore[no-untyped-def]
+    """Return the objectives of a candidate given by column.
+
+    Its Jensen-Shannon terms are added up while a table is counted; only distances that
+    need more than one cell at a time use counters.
+    """
+    index, direct, words, logs = target.cells, target.direct, target.words, target.logs
+    sums = np.zeros(len(direct))
+    tally_columns(index, space, columns, direct, words, logs, counts, outside, sums)
+    fill_weights(target, counts, weights)
+    for t in range(len(sums)):
+        if direct[t]:
+            sums[t] += target.constant[t]
+        else:
+            sums[t] = table_sum(target, t, counts, outside, weights)
+    return group_values(target, sums)

@@ -1,4 +1,4 @@
-"""The memetic step: record moves priced by the cells and keys they touch.
+"""Simulated annealing: record moves priced by the cells and keys they touch.
 
 A move swaps one variable between two records (margins stay), changes one value of one
 record, or a whole record where the full table is an objective. Its price is exact: the
@@ -11,23 +11,17 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.compile.kernels import kernel
-from evosdc.synth.objective.goal import cost_of, distance_of
-from evosdc.synth.objective.prices import guides
-from evosdc.synth.search.candidate_state import state_of
-from evosdc.synth.search.one_variable import (
-    change,
-    make_attempt,
-    new_value,
-    try_tables,
-)
-from evosdc.synth.search.rng import below, unit
-from evosdc.synth.search.whole import (
+from evosdc.synth.objective.cost import cost_of, distance_of
+from evosdc.synth.search.move_deltas import state_of
+from evosdc.synth.search.record_moves import (
     full_table,
     in_deficit,
     in_surplus,
     replace,
     replaced,
 )
+from evosdc.synth.search.rng import below, unit
+from evosdc.synth.search.value_moves import change, make_attempt, new_value, try_tables
 
 
 @kernel(inner=True)
@@ -43,26 +37,12 @@ def _bar(cost, temperature, state, history, move):  # type: ignore[no-untyped-de
 
 @kernel(inner=True, borrows=True)
 def _make_moves(  # type: ignore[no-untyped-def]
-    target,
-    risk,
-    goal,
-    rules,
-    free,
-    sizes,
-    candidate,
-    attempt,
-    guide,
-    at_risk,
-    state,
-    moves,
-    hot,
-    cold,
-    swaps,
-    whole,
-    source,
-    history,
+    target, risk, goal, records, candidate, attempt, guide, told, state, plan, history
 ):
     """Make moves on a candidate, as `anneal` says; return its cost and acceptances."""
+    rules, free, sizes, source = records
+    moves, hot, cold, swaps, whole = plan
+    at_risk, held_still = told
     codes, counts, groups = candidate.codes, candidate.counts, candidate.groups
     floor = target.floor
     cost = cost_of(goal, distance_of(goal, groups, floor), candidate.risks)
@@ -77,9 +57,6 @@ def _make_moves(  # type: ignore[no-untyped-def]
         whole = 0.0
     # At the floor there is nothing to gain from whole records; they would go below it.
     held = target.group[full] if goal.floored else -1
-    # Where tables have a noise floor, a move that no table feels leads nowhere but away
-    # from what the others have right.
-    held_still = target.noise.max() > 0.0
     for move in range(moves):
         temperature *= cooling
         trial = -1.0
@@ -106,23 +83,11 @@ def _make_moves(  # type: ignore[no-untyped-def]
             if new != codes[i, j]:
                 try_tables(target, candidate, attempt, i, k, j, new, swap)
                 bar = _bar(cost, temperature, state, history, move)
+                now = cost if held_still else -1.0
                 trial = change(
-                    target,
-                    risk,
-                    goal,
-                    rules,
-                    candidate,
-                    attempt,
-                    guide,
-                    at_risk,
-                    i,
-                    k,
-                    j,
-                    new,
-                    swap,
-                    cost if held_still else -1.0,
-                    bar,
-                )
+                    target, risk, goal, rules, candidate, attempt, guide, at_risk,
+                    i, k, j, new, swap, now, bar,
+                )  # fmt: skip
         if trial >= 0.0:
             cost = trial
             accepted += 1
@@ -130,58 +95,43 @@ def _make_moves(  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def anneal(  # type: ignore[no-untyped-def]
-    target,
-    risk,
-    goal,
-    rules,
-    free,
-    sizes,
-    codes,
-    counts,
-    outside,
-    weights,
-    risk_counts,
-    products,
-    state,
-    moves,
-    hot,
-    cold,
-    swaps,
-    whole,
-    source,
-    history,
-):
-    """Make `moves` moves on one candidate, in place; return its cost and acceptances.
+def anneal(target, risk, goal, records, codes, tally, state, plan, history):  # type: ignore[no-untyped-def]
+    """Make moves on one candidate, in place; return its cost and acceptances.
 
-    A share `swaps` of them swap a value, the others change one; a share `whole` of all
-    make a record one of `source` where the full table is among the objectives.
-    The temperature falls from `hot` to `cold` geometrically. A non-empty `history`
-    switches to late acceptance with that many remembered costs.
+    Parameters
+    ----------
+    records
+        Rules, the variables that may change, their sizes, and the original.
+    codes, tally
+        The candidate, and its counters: of cells, of records outside each table's
+        support, weights of cells, keys, and products.
+    plan
+        How many moves; the temperatures, between which they cool geometrically; which
+        share of them swap a value, the others change one; which share of all make a
+        record one of the original where the full table is among the objectives.
+    history
+        The costs that late acceptance remembers, where there are any.
     """
-    guide = guides(goal, target.group_weight)
-    candidate = state_of(
-        target, risk, guide, codes, counts, outside, weights, risk_counts, products
-    )
+    guide = target.group_weight.copy()
+    for g in range(len(goal.mix)):
+        guide[g] *= goal.mix[g]
+    candidate = state_of(target, risk, guide, codes, tally)
+    attempt = make_attempt(target, records[2], codes)
     at_risk = goal.risk > 0.0 or goal.penalty.max() > 0.0
-    attempt = make_attempt(target, sizes, codes)
+    # Where tables have a noise floor, a move that no table feels leads nowhere but away
+    # from what the others have right.
+    held_still = target.noise.max() > 0.0
+    told = (at_risk, held_still)
     return _make_moves(
         target,
         risk,
         goal,
-        rules,
-        free,
-        sizes,
+        records,
         candidate,
         attempt,
         guide,
-        at_risk,
+        told,
         state,
-        moves,
-        hot,
-        cold,
-        swaps,
-        whole,
-        source,
+        plan,
         history,
     )

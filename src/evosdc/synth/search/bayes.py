@@ -10,18 +10,17 @@ cell.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
+from evosdc.arrays import Long, Real
+from evosdc.synth.data.encoding import Codes, cell_numbers, strides
 
-Floats = NDArray[np.float64]
-
-_RECORDS_A_CELL = 10
-# A parents' combination with so few records is half drawn as if one parent fewer were
+_MIN_RECORDS_PER_CELL = 10
+# A parents' combination with so many records is half drawn as if one parent fewer were
 # known: few people must not be copied whole.
-_SHRINK = 10.0
+_SHRINKAGE_RECORDS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +28,8 @@ class _Node:
     """A variable, its parents' strides and its cumulative shares by their cells."""
 
     variable: int
-    stride: Ints
-    shares: Floats
+    stride: Long
+    shares: Real
 
 
 class BayesNetwork:
@@ -44,7 +43,7 @@ class BayesNetwork:
         self._nodes: list[_Node] = []
 
     def __call__(
-        self, original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+        self, original: Codes, sizes: Long, rng: np.random.Generator, count: int
     ) -> Codes:
         if not self._nodes:
             self._grow(original, sizes)
@@ -58,7 +57,7 @@ class BayesNetwork:
             out[:, node.variable] = value
         return out
 
-    def _grow(self, original: Codes, sizes: Ints) -> None:
+    def _grow(self, original: Codes, sizes: Long) -> None:
         for variable, parents in structure(original, sizes, self.parents):
             shares = _shares(original, sizes, variable, parents)
             shares = np.cumsum(shares, axis=1)
@@ -68,10 +67,14 @@ class BayesNetwork:
 
 
 def structure(
-    original: Codes, sizes: Ints, most: int
+    original: Codes, sizes: Long, most: int
 ) -> list[tuple[int, tuple[int, ...]]]:
     """Return the variables in the order of drawing, each with its parents."""
-    pairs = _informations(original, sizes)
+    # 0 where a pair is too sparse to say.
+    pairs = np.zeros((len(sizes), len(sizes)))
+    for j, k in combinations(range(len(sizes)), 2):
+        if _dense(original, sizes, (k, j)):
+            pairs[j, k] = pairs[k, j] = _information(original, sizes, k, (j,))
     order = [int(pairs.sum(axis=0).argmax())]
     out: list[tuple[int, tuple[int, ...]]] = [(order[0], ())]
     while len(order) < len(sizes):
@@ -88,7 +91,7 @@ def structure(
 
 
 def _parents(
-    original: Codes, sizes: Ints, child: int, drawn: list[int], first: int, most: int
+    original: Codes, sizes: Long, child: int, drawn: list[int], first: int, most: int
 ) -> tuple[int, ...]:
     """Add to the first parent those that tell most about the child beyond it."""
     parents: tuple[int, ...] = (first,)
@@ -97,7 +100,7 @@ def _parents(
         gains = [
             (_information(original, sizes, child, (*parents, j)) - known, j)
             for j in drawn
-            if j not in parents and _room(original, sizes, (child, *parents, j))
+            if j not in parents and _dense(original, sizes, (child, *parents, j))
         ]
         gain, best = max(gains, default=(0.0, -1))
         if gain <= 0.0:
@@ -106,23 +109,13 @@ def _parents(
     return parents
 
 
-def _room(original: Codes, sizes: Ints, table: tuple[int, ...]) -> bool:
-    return strides(sizes, table)[1] * _RECORDS_A_CELL <= len(original)
-
-
-def _informations(original: Codes, sizes: Ints) -> Floats:
-    """Return the information of each pair; 0 where the table is too sparse to say."""
-    m = len(sizes)
-    out = np.zeros((m, m))
-    for j in range(m):
-        for k in range(j):
-            if _room(original, sizes, (j, k)):
-                out[j, k] = out[k, j] = _information(original, sizes, j, (k,))
-    return out
+def _dense(original: Codes, sizes: Long, table: tuple[int, ...]) -> bool:
+    """Whether a table has enough records per cell."""
+    return strides(sizes, table)[1] * _MIN_RECORDS_PER_CELL <= len(original)
 
 
 def _information(
-    original: Codes, sizes: Ints, child: int, parents: tuple[int, ...]
+    original: Codes, sizes: Long, child: int, parents: tuple[int, ...]
 ) -> float:
     """Return the mutual information of a child and its parents, less its bias.
 
@@ -137,23 +130,19 @@ def _information(
     return float(gross / n - degrees / (2.0 * n))
 
 
-def _negative_entropy(counts: NDArray[np.int64]) -> float:
+def _negative_entropy(counts: Long) -> float:
     seen = counts[counts > 0].astype(float)
     return float((seen * np.log(seen)).sum())
 
 
-def _counts(
-    original: Codes, sizes: Ints, child: int, parents: tuple[int, ...]
-) -> NDArray[np.int64]:
+def _counts(original: Codes, sizes: Long, child: int, parents: tuple[int, ...]) -> Long:
     """Count records by the parents' cell and the child's level."""
     stride, cells = strides(sizes, (child, *parents))
     numbers = cell_numbers(original, stride)
     return np.bincount(numbers, minlength=cells).reshape(-1, int(sizes[child]))
 
 
-def _shares(
-    original: Codes, sizes: Ints, child: int, parents: tuple[int, ...]
-) -> Floats:
+def _shares(original: Codes, sizes: Long, child: int, parents: tuple[int, ...]) -> Real:
     """Return the child's shares by the parents' cell, drawn towards fewer parents."""
     counts = _counts(original, sizes, child, parents).astype(float)
     if len(parents) < 2:
@@ -163,4 +152,6 @@ def _shares(
     coarse = _shares(original, sizes, child, parents[:-1])
     coarse = np.tile(coarse, (int(sizes[parents[-1]]), 1))
     total = counts.sum(axis=1, keepdims=True)
-    return np.asarray((counts + _SHRINK * coarse) / (total + _SHRINK))
+    return np.asarray(
+        (counts + _SHRINKAGE_RECORDS * coarse) / (total + _SHRINKAGE_RECORDS)
+    )

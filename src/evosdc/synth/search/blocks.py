@@ -16,13 +16,12 @@ from typing import NamedTuple
 from evosdc.synth.objective.risk import RiskIndex
 from evosdc.synth.search.population import Tally
 
-# Files of fewer records are not cut up.
-_FEWEST = 4_000
+_MIN_RECORDS = 4_000
 _BLOCKS = 4
-# So many moves for each record are made between two sums, at most so many in all, and
-# at most so many for each cell of all tables: where cells are few, every block would
-# make up for the same deficits.
-_PER_RECORD, _MOST, _PER_CELL, _FEWEST_MOVES = 2, 40_000, 0.1, 200
+# Moves between two sums: so many for each record, at most so many in all, and at most
+# so many for each cell of all tables: where cells are few, every block would make up
+# for the same deficits.
+_MOVES_PER_RECORD, _MAX_MOVES, _MOVES_PER_CELL, _MIN_MOVES = 2, 40_000, 0.1, 200
 
 
 class Block(NamedTuple):
@@ -35,17 +34,18 @@ class Block(NamedTuple):
 
 def worth_cutting(records: int) -> bool:
     """Say whether a candidate of so many records is annealed in blocks."""
-    return records >= _FEWEST
+    return records >= _MIN_RECORDS
 
 
 def moves_at_once(records: int) -> int:
     """Return how many moves are made before the clock is asked again."""
-    return min(_PER_RECORD * records, _MOST)
+    return min(_MOVES_PER_RECORD * records, _MAX_MOVES)
 
 
 def moves_between(records: int, cells: int) -> int:
     """Return how many moves all blocks make before they are added up."""
-    return max(_FEWEST_MOVES, min(moves_at_once(records), int(_PER_CELL * cells)))
+    most = min(moves_at_once(records), int(_MOVES_PER_CELL * cells))
+    return max(_MIN_MOVES, most)
 
 
 def _ends(records: int, turn: int) -> list[int]:
@@ -72,10 +72,10 @@ def cut(tally: Tally, records: int, turn: int) -> list[Block]:
 
 def risk_of(risk: RiskIndex, begin: int) -> RiskIndex:
     """Return the index of risks for records from `begin` on, counted from 0."""
-    shades = risk.shades
-    if not risk.shaded or begin == 0:
+    if not risk.by_value or begin == 0:
         return risk
-    return risk._replace(shades=shades._replace(shade=shades.shade[begin:]))
+    values = risk.values._replace(drawn=risk.values.drawn[begin:])
+    return risk._replace(values=values)
 
 
 def add_up(tally: Tally, blocks: list[Block]) -> None:

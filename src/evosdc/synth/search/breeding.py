@@ -11,18 +11,21 @@ import numpy as np
 
 from evosdc.compile.kernels import kernel
 from evosdc.synth.data.rules import breaks
-from evosdc.synth.objective.pricing import price_columns
 from evosdc.synth.objective.risk import count_exact, risk_totals
-from evosdc.synth.objective.tally import count_columns, put_columns
+from evosdc.synth.objective.tally import (
+    count_columns,
+    distances_of_columns,
+    put_columns,
+)
+from evosdc.synth.search.atomic_counter import next_number
 from evosdc.synth.search.rng import below, unit
-from evosdc.synth.search.turns import take_turn
 
 CROSSOVERS = ("matrix", "variable", "cpc", "round-cpc", "whole-cpc", "puc")
 _MATRIX, _VARIABLE, _CPC, _ROUND, _WHOLE, _PUC = range(6)
 MUTATIONS = ("uniform", "univariate", "block", "variable")
 _UNIFORM, _UNIVARIATE, _BLOCK, _ONE_VARIABLE = range(4)
 # From this rate on, records to exchange are not jumped to but met on the way.
-_OFTEN = 0.1
+_MIN_RATE_OF_SCANS = 0.1
 # So many records are exchanged at once: their masks stay in the nearest cache.
 _BLOCK_RECORDS = 512
 
@@ -147,9 +150,7 @@ def _swap(one, two, i, mask):  # type: ignore[no-untyped-def]
     for j in range(len(mask)):
         if mask[j] and one[i, j] != two[i, j]:
             differs = True
-            a = one[i, j]
-            one[i, j] = two[i, j]
-            two[i, j] = a
+            one[i, j], two[i, j] = two[i, j], one[i, j]
     return differs
 
 
@@ -238,43 +239,26 @@ def mutate(rules, free, sizes, source, way, rate, codes, state):  # type: ignore
 
 @kernel(nogil=True)
 def breed(  # type: ignore[no-untyped-def]
-    target,
-    risk,
-    rules,
-    free,
-    sizes,
-    source,
-    way,
-    kind,
-    codes,
-    tallies,
-    workspaces,
-    pairs,
-    slots,
-    rates,
-    mutations,
-    states,
-    groups,
-    measured,
-    watched,
-    turns,
-):
+    target, risk, how, kind, codes, tally, workspaces, pairs, slots, rates, mutations,
+    states, groups, measured, watched, counter,
+):  # fmt: skip
     """Make the children of pairs in their slots and price them, pair by pair in turns.
 
-    Counting a child afresh, table by table in cache, is no slower than following what
-    it inherits: keeping the counters of a whole population costs more time in memory.
+    `how` are the rules, the variables that may change, their sizes, the original and
+    the way of mutation. Counting a child afresh, table by table in cache, is no slower
+    than following what it inherits: keeping the counters of a whole population costs
+    more time in memory.
     """
-    counts, outside, weights, keys = tallies
-    columns, room, key_room = workspaces
+    counts, outside, weights, keys, _ = tally
+    columns, space, key_space = workspaces
     nowhere = np.zeros(2, np.int64)
-    how = (rules, free, sizes, source, way)
     while True:
-        p = take_turn(turns)
+        p = next_number(counter)
         if p >= len(pairs):
             return
         mother, father = codes[pairs[p, 0]], codes[pairs[p, 1]]
         one, two = codes[slots[p, 0]], codes[slots[p, 1]]
-        if kind == _WHOLE and rates[p] >= _OFTEN:
+        if kind == _WHOLE and rates[p] >= _MIN_RATE_OF_SCANS:
             cross_often(rates[p], mother, father, one, two, states[p])
         else:
             one[:] = mother
@@ -282,15 +266,17 @@ def breed(  # type: ignore[no-untyped-def]
             if kind == _WHOLE:
                 cross_seldom(rates[p], one, two, states[p])
             else:
-                cross_parts(kind, rates[p], rules, one, two, states[p])
+                cross_parts(kind, rates[p], how[0], one, two, states[p])
         for side in range(2):
             s = slots[p, side]
             mutate(*how, mutations[p, side], codes[s], states[p])
             put_columns(codes[s], columns)
-            groups[s] = price_columns(target, room, columns, counts, outside, weights)
+            groups[s] = distances_of_columns(
+                target, space, columns, counts, outside, weights
+            )
             if watched:
-                if risk.shaded:
+                if risk.by_value:
                     count_exact(risk, codes[s], keys)
                 else:
-                    count_columns(risk.cells, key_room, columns, keys, nowhere)
+                    count_columns(risk.cells, key_space, columns, keys, nowhere)
                 measured[s] = risk_totals(risk, keys) * risk.scale

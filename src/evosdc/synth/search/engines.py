@@ -11,14 +11,12 @@ import pyarrow as pa
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import index_cells
-from evosdc.synth.objective.goal import CandidateGoal
+from evosdc.synth.objective.cost import CandidateGoal
 from evosdc.synth.search.bayes import BayesNetwork
 from evosdc.synth.search.blocks import moves_at_once, worth_cutting
 from evosdc.synth.search.breeding import CROSSOVERS
-from evosdc.synth.search.closing import Closing
-from evosdc.synth.search.cooling import Cooling
+from evosdc.synth.search.floor_search import FloorSearch
 from evosdc.synth.search.genetic import Genetic
 from evosdc.synth.search.initial import (
     Cart,
@@ -30,49 +28,43 @@ from evosdc.synth.search.initial import (
     univariate,
 )
 from evosdc.synth.search.memetic import Memetic
-from evosdc.synth.search.operators import Operators
+from evosdc.synth.search.mover import Cooling
+from evosdc.synth.search.options import Operators, Schedule
 from evosdc.synth.search.population import CandidatePopulation, SynthesisProblem, Team
 from evosdc.synth.search.run import EvolutionEngine
-from evosdc.synth.search.schedule import Schedule
 from evosdc.synth.search.trees import Trees
 
-_LATE = 5000
-# What a mutated original is redrawn from.
+# Costs that late acceptance remembers.
+_LATE_COSTS = 5000
+# Simple models; a mutated original is redrawn from one of them.
 _SOURCES: dict[str, Model] = {"uniform": uniform, "univariate": univariate}
 _GENETIC_SIZE, _FRONT_SIZE = 100, 8
 # With more elements the default minute has too few moves for a start from margins.
-_LARGE = 2_000_000
-# Where a search for a single answer begins to cool, in records: its start is good.
-_WARM = 0.02
+_MAX_ELEMENTS = 2_000_000
+# The first temperature of a search for a single answer, in records: its start is good.
+_WARM_RECORDS = 0.02
 # Record moves between two looks at the clock, where that is the budget.
-_PIECE = 5_000
+_MOVES_BETWEEN_LOOKS = 5_000
 
 
 def population_size(
     problem: SynthesisProblem, schedule: Schedule, *, front: bool, copies: int
 ) -> int:
     """Return how many candidates live at a time."""
-    size = schedule.population
-    if size is None:
-        size = _usual_size(problem, schedule, front, copies)
+    # A second candidate is worth little: blocks of one have better use for a core.
+    cut = problem.objective is not None and worth_cutting(len(problem.original))
+    size = max(1 if cut or _large(problem, schedule) else 2, copies)
+    if not schedule.memetic:
+        size = _GENETIC_SIZE
+    elif front:
+        size = _FRONT_SIZE
+    size = size if schedule.population is None else schedule.population
     if size < max(1, copies):
         raise InputError(
             f"a population of {size} cannot hold {copies} copies",
             expected="at least as many candidates as copies",
         )
     return size
-
-
-def _usual_size(
-    problem: SynthesisProblem, schedule: Schedule, front: bool, copies: int
-) -> int:
-    if not schedule.memetic:
-        return _GENETIC_SIZE
-    if front:
-        return _FRONT_SIZE
-    # A second candidate is worth little: blocks of one have better use for a core.
-    cut = problem.aim is not None and worth_cutting(len(problem.original))
-    return max(1 if cut or _large(problem, schedule) else 2, copies)
 
 
 def make_engine(
@@ -96,26 +88,22 @@ def make_engine(
     watched = goals[0].looks_at_risk or front or schedule.memetic
     population = CandidatePopulation(problem, 2 * size + 2 if size > 1 else 3, watched)
     for slot in range(size if drawn else 0):
-        population.put(
-            slot,
-            candidate(
-                model, problem.original, problem.sizes, problem.rules, problem.free, rng
-            ),
-        )
+        population.put(slot, candidate(model, problem, rng))
     if not schedule.memetic:
         return Genetic(population, size, goals[0], operators, rng, team, front=front)
     cooling = _cooling(problem, schedule, operators, front)
     generations = schedule.most_generations
-    if problem.aim is None:
+    if problem.objective is None:
         return Memetic(population, goals, cooling, rng, team, generations)
-    return Closing(population, goals, cooling, rng, team, generations, problem.aim)
+    objective = problem.objective
+    return FloorSearch(population, goals, cooling, rng, team, generations, objective)
 
 
 def _large(problem: SynthesisProblem, schedule: Schedule) -> bool:
     """Whether a memetic run is so large that it starts from a model of pairs."""
     initial = schedule.initial
     named = isinstance(initial, str) and initial in ("auto", "network")
-    return bool(schedule.memetic) and named and problem.original.size > _LARGE
+    return schedule.memetic and named and problem.original.size > _MAX_ELEMENTS
 
 
 def _cooling(
@@ -123,24 +111,23 @@ def _cooling(
 ) -> Cooling:
     """Scale temperatures to one record: a move shifts the cost by about 1 / n."""
     n, m = problem.original.shape
-    moves = schedule.moves
-    if problem.aim is not None and schedule.by_clock:
-        piece = moves_at_once(n) if worth_cutting(n) else _PIECE
-        return Cooling(
-            piece, _WARM / n, 0.0005 / n, soft=schedule.softness, by_clock=True
-        )
+    moves, single = schedule.moves, problem.objective is not None
+    hot, cold = (_WARM_RECORDS, 0.0005) if single else (0.1, 0.001)
+    if single and schedule.by_clock:
+        piece = moves_at_once(n) if worth_cutting(n) else _MOVES_BETWEEN_LOOKS
+        soft = schedule.softness
+        return Cooling(piece, hot / n, cold / n, soft=soft, by_clock=True)
     if moves is None:
         # A front shares the time of one answer among its candidates.
         if _large(problem, schedule):
             moves = 3 * n if front else 10 * n
         else:
             moves = max(1_000_000, 10 * n * m) if front else max(2_000_000, 30 * n * m)
-    closing = problem.aim is not None
     return Cooling(
         max(1, moves // schedule.most_generations),
-        (_WARM if closing else 0.1) / n,
-        (0.0005 if closing else 0.001) / n,
-        late=_LATE if schedule.acceptance == "late" else 0,
+        hot / n,
+        cold / n,
+        late=_LATE_COSTS if schedule.acceptance == "late" else 0,
         crossover=CROSSOVERS.index(operators.crossover),
         crossover_rate=operators.memetic_crossing,
         soft=schedule.softness,
@@ -157,16 +144,14 @@ def initial_model(
         return given([_encoded(f, domain, records) for f in frames])
     name, *parts = initial.split(":")
     if name == "auto":
-        usual = "univariate" if problem.aim is None else "trees"
+        usual = "univariate" if problem.objective is None else "trees"
         name = "network" if _large(problem, schedule) else usual
     if name == "trees":
         return _trees(problem, domain)
     if name == "network":
         return BayesNetwork()
-    if name == "uniform":
-        return uniform
-    if name == "univariate":
-        return univariate
+    if name in _SOURCES:
+        return _SOURCES[name]
     if name == "cart":
         return Cart()
     if name == "mutation":
@@ -188,19 +173,12 @@ def initial_model(
 
 def _trees(problem: SynthesisProblem, domain: Domain) -> Model:
     """Return trees of the original that keep off empty cells and those of few."""
-    aim = problem.aim
+    aim = problem.objective
     if aim is None:
         return Trees(domain.ordered, (problem.rules,))
-    empty = index_cells(aim.stirred.empty(aim.codes, aim.sizes), aim.sizes)
+    empty = index_cells(aim.swapped.empty(aim.codes, aim.sizes), aim.sizes)
     trees = Trees(domain.ordered, (problem.rules, empty))
-
-    def draw(
-        original: Codes, sizes: Ints, rng: np.random.Generator, count: int
-    ) -> Codes:
-        del original
-        return trees(aim.codes, sizes, rng, count)
-
-    return draw
+    return lambda _, sizes, rng, count: trees(aim.codes, sizes, rng, count)
 
 
 def _encoded(frame: Any, domain: Domain, records: int) -> Any:

@@ -11,8 +11,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.evolution.pareto import (
     crowding_distance,
     gaps_between,
@@ -22,23 +22,18 @@ from evosdc.evolution.pareto import (
 from evosdc.evolution.rates import Moment, Rate, self_adapted
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import parse_selection
-from evosdc.synth.data.encoding import Ints
-from evosdc.synth.objective.gaps import copy_gaps
-from evosdc.synth.objective.goal import CandidateGoal
+from evosdc.synth.objective.copy_distances import mean_distances
+from evosdc.synth.objective.cost import CandidateGoal
 from evosdc.synth.search.breeding import CROSSOVERS, MUTATIONS
-from evosdc.synth.search.operators import Operators
+from evosdc.synth.search.options import Operators, SelfAdaptive, parse_rate
 from evosdc.synth.search.population import CandidatePopulation, Team, costs
-from evosdc.synth.search.rates import SelfAdaptive, parse_rate
 from evosdc.synth.search.rng import streams
 
-Floats = NDArray[np.float64]
-
-
 # The niched Pareto algorithm: radius of a niche, and rivals of a tournament.
-_NICHE, _RIVALS = 0.05, 5
-# Copies are compared by so many tables, and are neighbours within this part of their
+_NICHE_RADIUS, _RIVALS = 0.05, 5
+# Copies are compared by so many tables, and are neighbours within this share of their
 # mean distance.
-_TABLES, _WIDE = 10, 0.5
+_MAX_TABLES, _NICHE_SHARE = 10, 0.5
 
 
 class Genetic:
@@ -59,7 +54,7 @@ class Genetic:
         front: bool = False,
     ) -> None:
         self.population = population
-        self.alive: Ints = np.arange(size)
+        self.alive: Long = np.arange(size)
         self.goal = goal
         self.operators = operators
         self.pace: Callable[[float], float] | None = None
@@ -83,13 +78,13 @@ class Genetic:
         """Compile the kernels, so that no clock runs meanwhile."""
         self.population.compile_breeding()
 
-    def _first_genes(self, rate: Rate) -> Floats:
+    def _first_genes(self, rate: Rate) -> Real:
         slots = len(self.population.codes)
         if isinstance(rate, SelfAdaptive):
             return self._rng.uniform(rate.low, rate.high, slots)
         return np.zeros(slots)
 
-    def mend(self, slots: Ints) -> None:
+    def lower_risks(self, slots: Long) -> None:
         """Leave candidates as they are: the genetic algorithm knows no record moves."""
 
     def state(self) -> dict[str, Any]:
@@ -106,10 +101,7 @@ class Genetic:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from where a run was cut short."""
-        alive = self.population.restore(state)
-        if len(alive) != len(self.alive):
-            raise ValueError("another number of candidates")
-        self.alive = alive
+        self.alive = self.population.restore(state, len(self.alive))
         self.evaluations = int(state["evaluations"])
         self._rng.bit_generator.state = state["random"]
         self._generation, self._held = int(state["generation"]), int(state["held"])
@@ -120,15 +112,15 @@ class Genetic:
     def finish(self) -> None:
         """Leave candidates as they are."""
 
-    def costs(self) -> Floats:
+    def costs(self) -> Real:
         """Return the cost of each living candidate."""
         return self.costs_of(self.alive)
 
-    def costs_of(self, slots: Ints) -> Floats:
+    def costs_of(self, slots: Long) -> Real:
         """Return the cost of some slots."""
         return costs(self.goal, self.population, slots)
 
-    def points(self, slots: Ints) -> Floats:
+    def points(self, slots: Long) -> Real:
         """Return utility and weighted risk of some slots."""
         risk = self.population.risks[slots] @ self.goal.share
         return np.column_stack([self.population.utility(slots), risk])
@@ -142,7 +134,7 @@ class Genetic:
         parents = self._parents(cost)
         # An odd population's last parent crosses with the first.
         pairs = np.resize(parents, (len(parents) + 1) // 2 * 2).reshape(-1, 2)
-        places = self._free(pairs.size).reshape(-1, 2)
+        places = self.population.unused(self.alive, pairs.size).reshape(-1, 2)
         crossing = self._rates("crossover", self._crossing, moment)
         changing = self._rates("mutation", self._mutating, moment)
         self._inherit(pairs, places)
@@ -161,28 +153,20 @@ class Genetic:
         self._generation += 1
         self.alive = self._survivors(cost, children)
 
-    def _free(self, count: int) -> Ints:
-        used = np.zeros(len(self.population.codes), bool)
-        used[self.alive] = True
-        return np.flatnonzero(~used)[:count]
-
-    def _rates(self, name: str, rate: Rate, moment: Moment) -> Floats:
+    def _rates(self, name: str, rate: Rate, moment: Moment) -> Real:
         if isinstance(rate, SelfAdaptive):
             return self._genes[name][self.alive]
         return rate.of(moment)
 
-    def _inherit(self, pairs: Ints, places: Ints) -> None:
-        for name, rate in (
-            ("crossover", self._crossing),
-            ("mutation", self._mutating),
-        ):
+    def _inherit(self, pairs: Long, places: Long) -> None:
+        for name, rate in (("crossover", self._crossing), ("mutation", self._mutating)):
             if isinstance(rate, SelfAdaptive):
                 mine = self._genes[name][self.alive[pairs]].ravel()
                 self._genes[name][places.ravel()] = self_adapted(
                     mine, self._rng, low=rate.low, high=rate.high
                 )
 
-    def _parents(self, cost: Floats) -> Ints:
+    def _parents(self, cost: Real) -> Long:
         size = len(self.alive)
         if self._pareto == "npga":
             return self._niched(self.points(self.alive), size)
@@ -190,7 +174,7 @@ class Genetic:
             cost = self._crowded(self.alive)
         return self._select(cost, size, self._rng)
 
-    def _niched(self, points: Floats, count: int) -> Ints:
+    def _niched(self, points: Real, count: int) -> Long:
         """Choose by domination tournaments, ties by niche (Horn et al. 1994)."""
         size = len(points)
         crowd = self._crowd(self.alive)
@@ -210,31 +194,31 @@ class Genetic:
         )
         return np.where(first, pair[:, 0], pair[:, 1])
 
-    def _crowd(self, slots: Ints) -> Floats:
+    def _crowd(self, slots: Long) -> Real:
         """Return how crowded the niche of each candidate is."""
         if self.operators.niche == "points":
-            return niche_count(gaps_between(self.points(slots)), _NICHE)
+            return niche_count(gaps_between(self.points(slots)), _NICHE_RADIUS)
         problem = self.population.problem
         pairs = list(combinations(np.flatnonzero(problem.sizes > 1).tolist(), 2))
-        if len(pairs) > _TABLES:
-            drawn = self._rng.choice(len(pairs), _TABLES, replace=False)
+        if len(pairs) > _MAX_TABLES:
+            drawn = self._rng.choice(len(pairs), _MAX_TABLES, replace=False)
             pairs = [pairs[k] for k in np.sort(drawn)]
         if not pairs:
             return np.ones(len(slots))
-        gaps = copy_gaps(list(self.population.codes[slots]), problem.sizes, pairs)
+        gaps = mean_distances(list(self.population.codes[slots]), problem.sizes, pairs)
         # Copies come closer to each other while a run goes on; so do niches.
         mean = gaps.sum() / max(1, gaps.size - len(gaps))
-        return niche_count(gaps, max(_WIDE * mean, 1e-12))
+        return niche_count(gaps, max(_NICHE_SHARE * mean, 1e-12))
 
-    def _crowded(self, slots: Ints) -> Floats:
-        """Return places by front, those of a front by how alone they are."""
+    def _crowded(self, slots: Long) -> Real:
+        """Return places by front, those of a front by isolation."""
         points = self.points(slots)
         if self.operators.niche == "points":
             return crowded_rank(points, lambda front: crowding_distance(points[front]))
         crowd = self._crowd(slots)
         return crowded_rank(points, lambda front: -crowd[front])
 
-    def _survivors(self, cost: Floats, children: Ints) -> Ints:
+    def _survivors(self, cost: Real, children: Long) -> Long:
         size = len(self.alive)
         if self._pareto == "nsga2":
             both = np.concatenate([self.alive, children])
@@ -248,7 +232,7 @@ class Genetic:
         order = np.argsort(self.costs_of(children), kind="stable")
         return np.concatenate([kept, children[order]])[:size]
 
-    def _one_by_one(self, cost: Floats, children: Ints) -> Ints:
+    def _one_by_one(self, cost: Real, children: Long) -> Long:
         """Let children replace individuals one at a time (steady state)."""
         replace = REPLACEMENTS[self.operators.replacement]
         alive = self.alive.copy()
@@ -266,12 +250,12 @@ class Genetic:
         return alive
 
 
-def crowded_rank(points: Floats, lonely: Callable[[Ints], Floats]) -> Floats:
-    """Return places by front, then by how `lonely` those of a front are (Deb 2002)."""
+def crowded_rank(points: Real, isolation: Callable[[Long], Real]) -> Real:
+    """Return places by front, those of a front by their `isolation` (Deb 2002)."""
     place = np.empty(len(points))
     at = 0
     for front in non_dominated_fronts(points):
-        order = front[np.argsort(-lonely(front), kind="stable")]
+        order = front[np.argsort(-isolation(front), kind="stable")]
         place[order] = np.arange(at, at + len(order))
         at += len(order)
     return place

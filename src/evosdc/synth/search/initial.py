@@ -1,8 +1,7 @@
 """Initial candidates: uniform, univariate, mutated original, CART, or given.
 
-The network for large files has a module of its own.
-
 Chen (2020), section 4.1 and 5.5: freer models are more diverse, stricter ones fitter.
+Trees and the network for large files have modules of their own.
 """
 
 from __future__ import annotations
@@ -14,18 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Long
 from evosdc.errors import InputError, MissingExtraError
-from evosdc.synth.data.encoding import Codes, Ints
-from evosdc.synth.data.rules import RuleIndex, broken
+from evosdc.synth.data.encoding import Codes
+from evosdc.synth.data.rules import broken
+from evosdc.synth.search.population import SynthesisProblem
 
-_TRIES = 50
-_ONE_HOT = 64
+_MAX_DRAWS = 50
+# Variables with more levels are numbers to a tree of scikit-learn, others indicators.
+_MAX_INDICATORS = 64
 
-Model = Callable[[Codes, Ints, np.random.Generator, int], Codes]
+Model = Callable[[Codes, Long, np.random.Generator, int], Codes]
 
 
 def uniform(
-    original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+    original: Codes, sizes: Long, rng: np.random.Generator, count: int
 ) -> Codes:
     """Draw uniformly from all levels."""
     del original
@@ -33,7 +35,7 @@ def uniform(
 
 
 def univariate(
-    original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+    original: Codes, sizes: Long, rng: np.random.Generator, count: int
 ) -> Codes:
     """Draw each variable from its own distribution."""
     rows = rng.integers(0, len(original), (count, len(sizes)))
@@ -41,14 +43,10 @@ def univariate(
 
 
 def mutated(rate: float, source: Model = uniform) -> Model:
-    """Keep the original but for a share `rate` of its elements, redrawn from `source`.
-
-    By default uniformly from all levels; `univariate` draws from the variable's own
-    values.
-    """
+    """Keep the original but for a share `rate` of its elements, drawn from `source`."""
 
     def draw(
-        original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+        original: Codes, sizes: Long, rng: np.random.Generator, count: int
     ) -> Codes:
         rows = np.arange(count) % len(original)
         fresh = source(original, sizes, rng, count)
@@ -66,10 +64,10 @@ class Cart:
 
     def __init__(self, leaf: int = 5) -> None:
         self.leaf = leaf
-        self._grown: list[tuple[Any, Ints, Ints]] = []
+        self._grown: list[tuple[Any, Long, Long]] = []
 
     def __call__(
-        self, original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+        self, original: Codes, sizes: Long, rng: np.random.Generator, count: int
     ) -> Codes:
         if not self._grown:
             self._grow(original, sizes, rng)
@@ -83,7 +81,7 @@ class Cart:
             out[:, j] = original[order[pick], j]
         return out
 
-    def _grow(self, original: Codes, sizes: Ints, rng: np.random.Generator) -> None:
+    def _grow(self, original: Codes, sizes: Long, rng: np.random.Generator) -> None:
         try:
             from sklearn.tree import DecisionTreeClassifier
         except ImportError:
@@ -100,21 +98,14 @@ class Cart:
 def given(candidates: list[Codes]) -> Model:
     """Take candidates from a list in turn."""
     turn = itertools.cycle(candidates)
-
-    def draw(
-        original: Codes, sizes: Ints, rng: np.random.Generator, count: int
-    ) -> Codes:
-        del original, sizes, rng, count
-        return next(turn).copy()
-
-    return draw
+    return lambda *_: next(turn).copy()
 
 
-def _features(codes: Codes, sizes: Ints) -> NDArray[np.float32]:
+def _features(codes: Codes, sizes: Long) -> NDArray[np.float32]:
     """One column per level, but for variables with very many levels."""
     parts = []
     for j in range(codes.shape[1]):
-        if sizes[j] <= _ONE_HOT:
+        if sizes[j] <= _MAX_INDICATORS:
             parts.append(np.eye(sizes[j], dtype=np.float32)[codes[:, j]])
         else:
             parts.append(codes[:, j : j + 1].astype(np.float32))
@@ -122,15 +113,11 @@ def _features(codes: Codes, sizes: Ints) -> NDArray[np.float32]:
 
 
 def candidate(
-    model: Model,
-    original: Codes,
-    sizes: Ints,
-    rules: RuleIndex,
-    free: Ints,
-    rng: np.random.Generator,
+    model: Model, problem: SynthesisProblem, rng: np.random.Generator
 ) -> Codes:
     """Draw one candidate that breaks no rule and keeps what is not synthesised."""
-    fixed = np.setdiff1d(np.arange(len(sizes)), free)
+    original, sizes, rules = problem.original, problem.sizes, problem.rules
+    fixed = np.setdiff1d(np.arange(len(sizes)), problem.free)
 
     def draw() -> Codes:
         out = model(original, sizes, rng, len(original))
@@ -139,24 +126,13 @@ def candidate(
 
     out = draw()
     bad = broken(rules, out)
-    for _ in range(_TRIES):
+    for _ in range(_MAX_DRAWS):
         if not bad.any():
             return out
         out[bad] = draw()[bad]
         bad = broken(rules, out)
-    return _repaired(out, bad, original, rules, len(fixed) > 0, rng)
-
-
-def _repaired(
-    out: Codes,
-    bad: NDArray[np.bool_],
-    original: Codes,
-    rules: RuleIndex,
-    partial: bool,
-    rng: np.random.Generator,
-) -> Codes:
-    """Replace records that no draw could mend by others that break no rule."""
-    if partial:
+    # Records that no draw could mend become others that break no rule.
+    if len(fixed):
         out[bad] = original[bad]
         if broken(rules, out).any():
             raise InputError(

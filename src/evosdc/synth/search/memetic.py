@@ -13,27 +13,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.parallel import Pool
-from evosdc.synth.data.encoding import Ints
-from evosdc.synth.objective.aim import Chosen
-from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
-from evosdc.synth.search.cooling import Cooling
+from evosdc.synth.objective.cost import CandidateGoal, cost_of, distance_of
+from evosdc.synth.objective.objective import Chosen
 from evosdc.synth.search.mover import (
     Candidate,
-    Errand,
+    Cooling,
     Mover,
-    Outpost,
-    Piece,
-    run_errand,
+    Segment,
+    Task,
+    WorkerState,
+    run_task,
 )
 from evosdc.synth.search.population import CandidatePopulation, Tally, Team
 from evosdc.synth.search.rng import streams
 
-Floats = NDArray[np.float64]
-# A run of moves that only improve, at least so many.
-_FROZEN, _MENDING = 1e-15, 20_000
+# Moves that only improve, to bring a risk below its limit: a temperature, and how many.
+_FROZEN, _MIN_FROZEN_MOVES = 1e-15, 20_000
 # So many moves are made before the clock is asked again.
-PIECE = 40_000
+MAX_MOVES_AT_ONCE = 40_000
 
 
 class Memetic:
@@ -50,7 +49,7 @@ class Memetic:
     ) -> None:
         self.population = population
         self.goals = list(goals)
-        self.alive: Ints = np.arange(len(goals))
+        self.alive: Long = np.arange(len(goals))
         self.cooling = cooling
         self.evaluations = len(goals)
         self.pace: Callable[[float], float] | None = None
@@ -63,11 +62,11 @@ class Memetic:
         apart = any(len(goal.mix) for goal in goals)
         self._rate = 0.0 if apart else cooling.crossover_rate
         # A single candidate has nobody to share the work with: it stays here.
-        outpost = Outpost(self._mover)
-        self._pool = team.pool(outpost) if len(goals) > 1 else None
+        shared = WorkerState(self._mover)
+        self._pool = team.pool(shared) if len(goals) > 1 else None
         self._chosen: Chosen = {}
 
-    def costs(self) -> Floats:
+    def costs(self) -> Real:
         """Return the cost of each candidate by its own goal."""
         floor = self.population.problem.target.floor
         groups, risks = self.population.groups, self.population.risks
@@ -84,62 +83,66 @@ class Memetic:
         if rate > 0.0 and len(self.alive) > 1:
             self._cross(rate)
         states = streams(self._rng, len(self.alive))
-        moves = self.cooling.moves
-        pieces = 1 if self.cooling.late else -(-moves // PIECE)
-        for piece in range(pieces):
-            if piece > 0:
-                part = piece / pieces
-                share = self.pace(part) if self.pace else share + self._step / pieces
+        pieces = self._pieces
+        for k, moves in enumerate(parts(self.cooling.moves, pieces)):
+            if k > 0:
+                share = (
+                    self.pace(k / pieces) if self.pace else share + self._step / pieces
+                )
                 if share >= 1.0:
                     break
-            many = moves * (piece + 1) // pieces - moves * piece // pieces
-            plan = [self._piece(share, self._step / pieces, many)]
-            self._improve([plan] * len(self.alive), states)
+            segment = self._segment(share, self._step / pieces, moves)
+            self._improve([[segment]] * len(self.alive), states)
 
-    def _piece(self, share: float, step: float, moves: int) -> Piece:
+    @property
+    def _pieces(self) -> int:
+        """In how many pieces the moves of a generation are made on a whole candidate.
+
+        Late acceptance remembers costs within one piece.
+        """
+        return 1 if self.cooling.late else -(-self.cooling.moves // MAX_MOVES_AT_ONCE)
+
+    def _segment(self, share: float, step: float, moves: int) -> Segment:
         """Return so many moves on the whole of a candidate, a `step` of the budget."""
         hot = self.cooling.temperature(share)
-        return Piece(share, hot, self.cooling.temperature(share + step), moves)
+        return Segment(share, hot, self.cooling.temperature(share + step), moves)
 
     def _improve(
         self,
-        plans: Sequence[Sequence[Piece]],
+        plans: Sequence[Sequence[Segment]],
         states: NDArray[np.uint64],
         seconds: float = math.inf,
     ) -> None:
         """Make the moves that are planned for each candidate."""
         many = range(len(self.alive))
+        candidates = [self._candidate(k, states[k]) for k in many]
+
+        def improve(k: int, team: Team) -> int:
+            return self._mover.improve(k, candidates[k], plans[k], team)
+
         if self._pool is not None:
-            made = self._improve_elsewhere(self._pool, plans, states, seconds)
+            made = self._improve_elsewhere(self._pool, candidates, plans, seconds)
         elif plans[0][0].streams:
             # Blocks of one candidate share the threads, not candidates.
-            made = [self._improve_one(k, plans[k], states[k], self._team) for k in many]
+            made = [improve(k, self._team) for k in many]
         else:
             alone = Team(1)
-            made = self._team.each(
-                lambda k: self._improve_one(k, plans[k], states[k], alone), many
-            )
+            made = self._team.each(lambda k: improve(k, alone), many)
         self.evaluations += sum(made)
-
-    def _improve_one(
-        self, k: int, plan: Sequence[Piece], state: NDArray[np.uint64], team: Team
-    ) -> int:
-        return self._mover.improve(k, self._candidate(k, state), plan, team)
 
     def _improve_elsewhere(
         self,
-        pool: Pool[Outpost],
-        plans: Sequence[Sequence[Piece]],
-        states: NDArray[np.uint64],
+        pool: Pool[WorkerState],
+        candidates: Sequence[Candidate],
+        plans: Sequence[Sequence[Segment]],
         seconds: float,
     ) -> list[int]:
-        """Have every candidate moved by somebody else; return how many moves each."""
-        candidates = [self._candidate(k, state) for k, state in enumerate(states)]
-        errands = [
-            Errand(k, self._chosen, plans[k], seconds, candidate.arrays)
+        """Have every candidate moved by a worker; return how many moves each."""
+        tasks = [
+            Task(k, self._chosen, plans[k], seconds, candidate.arrays)
             for k, candidate in enumerate(candidates)
         ]
-        answers = pool.map(run_errand, errands)
+        answers = pool.map(run_task, tasks)
         for candidate, (arrays, _) in zip(candidates, answers, strict=True):
             candidate.become(arrays)
         return [made for _, made in answers]
@@ -160,8 +163,7 @@ class Memetic:
         )
 
     def _renew_tallies(self) -> None:
-        problem = self.population.problem
-        self._tallies = [Tally(problem) for _ in self.goals]
+        self._tallies = [Tally(self.population.problem) for _ in self.goals]
         self._count()
 
     def _count(self) -> None:
@@ -172,9 +174,7 @@ class Memetic:
         size = len(self.alive)
         order = self._rng.permutation(size)[: size // 2 * 2]
         pairs = self.alive[order].reshape(-1, 2)
-        used = np.zeros(len(self.population.codes), bool)
-        used[self.alive] = True
-        places = np.flatnonzero(~used)[: pairs.size].reshape(-1, 2)
+        places = self.population.unused(self.alive, pairs.size).reshape(-1, 2)
         self.population.breed(
             self._team,
             self.cooling.crossover,
@@ -200,10 +200,7 @@ class Memetic:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from where a run was cut short."""
-        alive = self.population.restore(state)
-        if len(alive) != len(self.goals):
-            raise ValueError("another number of candidates")
-        self.alive = alive
+        self.alive = self.population.restore(state, len(self.goals))
         self.evaluations, self.done = int(state["evaluations"]), str(state["done"])
         self._rng.bit_generator.state = state["random"]
         self._count()
@@ -211,22 +208,31 @@ class Memetic:
     def finish(self) -> None:
         """Leave candidates as they are."""
 
-    def mend(self, slots: Ints) -> None:
+    def lower_risks(self, slots: Long) -> None:
         """Make moves that only improve where a risk is above its limit again."""
         self._renew_tallies()
         states = streams(self._rng, len(self.alive))
-        many = max(_MENDING, 2 * len(self.population.problem.original))
-        target, risks = self.population.problem.target, self.population.risks
+        many = max(_MIN_FROZEN_MOVES, 2 * len(self.population.problem.original))
         for k, slot in enumerate(self.alive):
-            goal = self.goals[k]
-            over = (risks[slot] > goal.limit + 1e-12) & (goal.penalty > 0.0)
-            if slot in slots and over.any():
-                candidate = self._candidate(k, states[k])
-                self._mover.anneal(k, candidate, target, _FROZEN, _FROZEN, many)
+            if slot in slots and self.exceeds_limits(k):
+                segment = Segment(1.0, _FROZEN, _FROZEN, many)
+                self._anneal(k, states[k], segment)
+
+    def exceeds_limits(self, k: int) -> bool:
+        """Whether a risk of candidate `k` is above its limit."""
+        goal, risks = self.goals[k], self.population.risks[self.alive[k]]
+        return bool(((risks > goal.limit + 1e-12) & (goal.penalty > 0.0)).any())
 
     def prepare(self) -> None:
         """Compile the kernels, so that no clock runs meanwhile."""
-        target = self.population.problem.target
-        candidate = self._candidate(0, np.zeros(1, np.uint64))
-        self._mover.anneal(0, candidate, target, 1.0, 1.0, 0)
+        self._anneal(0, np.zeros(1, np.uint64), Segment(0.0, 1.0, 1.0, 0))
         self.population.compile_breeding()
+
+    def _anneal(self, k: int, state: NDArray[np.uint64], segment: Segment) -> None:
+        target = self.population.problem.target
+        self._mover.anneal(k, self._candidate(k, state), target, segment)
+
+
+def parts(moves: int, many: int) -> list[int]:
+    """Return moves in so many parts of equal size, nearly."""
+    return [moves * (k + 1) // many - moves * k // many for k in range(many)]

@@ -15,23 +15,60 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.compile.clock import moment
 from evosdc.synth.data.encoding import Codes
-from evosdc.synth.objective.aim import Chosen
-from evosdc.synth.objective.goal import CandidateGoal
-from evosdc.synth.objective.risk import RiskIndex
+from evosdc.synth.objective.cost import CandidateGoal
+from evosdc.synth.objective.objective import Chosen
 from evosdc.synth.objective.tables import CRAMER, Target
 from evosdc.synth.search.anneal import anneal
 from evosdc.synth.search.blocks import add_up, cut, risk_of
-from evosdc.synth.search.cooling import Cooling
 from evosdc.synth.search.population import SynthesisProblem, Tally, Team
 
-Floats = NDArray[np.float64]
 Arrays = tuple[NDArray[Any], ...]
 Stream = NDArray[np.uint64]
 
+# Distances are softened by no more than this, and in the last tenth not at all.
+_MAX_SOFTNESS, _SOFT_UNTIL = 0.1, 0.9
 
-class Piece(NamedTuple):
+
+@dataclass(frozen=True)
+class Cooling:
+    """How candidates are annealed, scaled to a file.
+
+    Temperatures are costs. `moves` are made by each candidate in a generation; a share
+    `swaps` of them swap a value between two records, the others change one value. Where
+    the full table is an objective, a share `whole` of all change a whole record. With
+    `by_clock` nothing but a time limit says how many generations there are.
+
+    A Jensen-Shannon distance is infinitely steep at 0: once most tables are exact, no
+    move may touch them any more for the sake of the others. So distances of one or two
+    variables are rounded off at `soft` times their present mean, but for the end.
+    """
+
+    moves: int
+    hot: float
+    cold: float
+    swaps: float = 0.5
+    whole: float = 0.1
+    late: int = 0
+    crossover: int = 4
+    crossover_rate: float = 0.1
+    soft: float = 1.0
+    by_clock: bool = False
+
+    def temperature(self, share: float) -> float:
+        """Return the temperature when `share` of the budget is spent."""
+        return float(self.hot * (self.cold / self.hot) ** min(1.0, share))
+
+    def softness(self, share: float, distance: float) -> float:
+        """Return where to round off distances that are `distance` on average."""
+        if share >= _SOFT_UNTIL:
+            return 0.0
+        return self.soft * min(_MAX_SOFTNESS, distance)
+
+
+class Segment(NamedTuple):
     """Some moves of a candidate, while the temperature falls from `hot` to `cold`.
 
     `share` of the budget is spent. With `streams`, one for each, its blocks of records
@@ -51,8 +88,8 @@ class Candidate(NamedTuple):
 
     codes: Codes
     tally: Tally
-    groups: Floats
-    risks: Floats
+    groups: Real
+    risks: Real
     stream: Stream
 
     @property
@@ -87,39 +124,32 @@ class Mover:
         self,
         k: int,
         candidate: Candidate,
-        plan: Sequence[Piece],
+        plan: Sequence[Segment],
         team: Team,
         seconds: float = math.inf,
     ) -> int:
         """Make the moves of a plan on candidate `k`; return how many they were.
 
-        After so many seconds no further piece is begun.
+        After so many seconds no further segment is begun.
         """
         begun, made = moment(), 0
-        for piece in plan:
+        for segment in plan:
             if made and moment() - begun >= seconds:
                 break
-            if not piece.streams:
-                target = self._softened(candidate, piece.share)
-                self.anneal(k, candidate, target, piece.hot, piece.cold, piece.moves)
+            if segment.streams:
+                self._anneal_blocks(k, candidate, segment, team)
             else:
-                self._anneal_blocks(k, candidate, piece, team)
-            made += piece.moves
+                target = self._softened(candidate, segment.share)
+                self.anneal(k, candidate, target, segment)
+            made += segment.moves
         return made
 
     def anneal(
-        self,
-        k: int,
-        candidate: Candidate,
-        target: Target,
-        hot: float,
-        cold: float,
-        moves: int,
+        self, k: int, candidate: Candidate, target: Target, segment: Segment
     ) -> None:
         """Make moves on all records of candidate `k`, priced by a target."""
-        codes, tally, *_, stream = candidate
-        risk = self.problem.risk
-        self._moves(k, target, risk, codes, tally, stream, hot, cold, moves)
+        everything = 0, len(candidate.codes)
+        self._move(k, target, candidate, everything, candidate.stream, segment)
         self._price(k, candidate)
 
     def _softened(self, candidate: Candidate, share: float) -> Target:
@@ -130,67 +160,46 @@ class Mover:
         return target.softened(self.cooling.softness(share, distance))
 
     def _anneal_blocks(
-        self, k: int, candidate: Candidate, piece: Piece, team: Team
+        self, k: int, candidate: Candidate, segment: Segment, team: Team
     ) -> None:
         """Make moves in all blocks of a candidate, and add up what they changed."""
-        codes, risk = candidate.codes, self.problem.risk
-        blocks = cut(candidate.tally, len(codes), piece.turn)
-        streams = np.array(piece.streams, np.uint64)[:, np.newaxis]
+        records, target = len(candidate.codes), self.problem.target
+        blocks = cut(candidate.tally, records, segment.turn)
+        streams = np.array(segment.streams, np.uint64)[:, np.newaxis]
 
         def work(number: int) -> None:
-            begin, end, mine = blocks[number]
-            self._moves(
-                k,
-                self.problem.target,
-                risk_of(risk, begin),
-                codes[begin:end],
-                mine,
-                streams[number],
-                piece.hot,
-                piece.cold,
-                piece.moves * (end - begin) // len(codes),
-            )
+            begin, end, tally = blocks[number]
+            part = segment._replace(moves=segment.moves * (end - begin) // records)
+            block = candidate._replace(tally=tally)
+            self._move(k, target, block, (begin, end), streams[number], part)
 
         team.each(work, range(len(blocks)))
         add_up(candidate.tally, blocks)
         self._price(k, candidate)
 
-    def _moves(
+    def _move(
         self,
         k: int,
         target: Target,
-        risk: RiskIndex,
-        codes: Codes,
-        tally: Tally,
+        candidate: Candidate,
+        rows: tuple[int, int],
         stream: Stream,
-        hot: float,
-        cold: float,
-        moves: int,
+        segment: Segment,
     ) -> None:
-        """Make moves on records of candidate `k`, counted by `tally`."""
+        """Make moves on some records of candidate `k`."""
         problem, cooling = self.problem, self.cooling
         # Prices of Cramer cells hold only while margins do: swaps, no changes.
         fixed = bool((target.kind == CRAMER).any())
+        swaps, whole = (1.0, 0.0) if fixed else (cooling.swaps, cooling.whole)
         anneal(
             target,
-            risk,
+            risk_of(problem.risk, rows[0]),
             self.goals[k],
-            problem.rules,
-            problem.free,
-            problem.sizes,
-            codes,
-            tally.counts,
-            tally.outside,
-            tally.weights,
-            tally.keys,
-            tally.products,
+            (problem.rules, problem.free, problem.sizes, problem.original),
+            candidate.codes[rows[0] : rows[1]],
+            candidate.tally.arrays,
             stream,
-            moves,
-            hot,
-            cold,
-            1.0 if fixed else cooling.swaps,
-            0.0 if fixed else cooling.whole,
-            problem.original,
+            (segment.moves, segment.hot, segment.cold, swaps, whole),
             np.zeros(cooling.late),
         )
 
@@ -203,17 +212,17 @@ class Mover:
         candidate.risks[:] = tally.risks()
 
 
-class Errand(NamedTuple):
+class Task(NamedTuple):
     """A candidate to be moved elsewhere, and the tables that were chosen for it."""
 
     k: int
     chosen: Chosen
-    plan: Sequence[Piece]
+    plan: Sequence[Segment]
     seconds: float
     arrays: Arrays
 
 
-class Outpost:
+class WorkerState:
     """What workers elsewhere have of a run; each works out chosen tables itself."""
 
     def __init__(self, mover: Mover) -> None:
@@ -223,17 +232,17 @@ class Outpost:
     def mover(self, chosen: Chosen) -> Mover:
         """Return what moves candidates towards these tables."""
         problem = self._mover.problem
-        if problem.aim is not None and chosen != self._chosen:
-            aimed = replace(problem, target=problem.aim.target(chosen))
+        if problem.objective is not None and chosen != self._chosen:
+            aimed = replace(problem, target=problem.objective.target(chosen))
             self._mover = replace(self._mover, problem=aimed)
             self._chosen = chosen
         return self._mover
 
 
-def run_errand(outpost: Outpost, errand: Errand) -> tuple[Arrays, int]:
+def run_task(worker_state: WorkerState, task: Task) -> tuple[Arrays, int]:
     """Return a candidate as its plan leaves it, and how many moves were made."""
-    mover = outpost.mover(errand.chosen)
-    candidate = Candidate.of(mover.problem, errand.arrays)
+    mover = worker_state.mover(task.chosen)
+    candidate = Candidate.of(mover.problem, task.arrays)
     with Team(1) as alone:
-        made = mover.improve(errand.k, candidate, errand.plan, alone, errand.seconds)
+        made = mover.improve(task.k, candidate, task.plan, alone, task.seconds)
     return candidate.arrays, made

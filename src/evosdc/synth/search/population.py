@@ -14,13 +14,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.errors import InputError
 from evosdc.parallel import Closing, Pool, Workers, open_pool
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import RuleIndex
-from evosdc.synth.objective.aim import Aim
+from evosdc.synth.objective.cost import CandidateGoal, costs_of
 from evosdc.synth.objective.covariances import covariance_value, products_of
-from evosdc.synth.objective.goal import CandidateGoal, costs_of
+from evosdc.synth.objective.objective import Objective
 from evosdc.synth.objective.risk import RiskIndex, count_exact, risk_totals
 from evosdc.synth.objective.tables import (
     CRAMER,
@@ -31,27 +32,27 @@ from evosdc.synth.objective.tables import (
     table_sums,
 )
 from evosdc.synth.objective.tally import count_all, workspace
+from evosdc.synth.search.atomic_counter import new_counter
 from evosdc.synth.search.breeding import breed
-from evosdc.synth.search.turns import new_counter
 
 S = TypeVar("S")
-_MOST_BYTES = 6 << 30
+_MAX_BYTES = 6 << 30
 
 
 @dataclass(frozen=True, eq=False)
 class SynthesisProblem:
     """What does not change in a run: the original and what is measured on it.
 
-    With an `aim` the tables of the target are chosen on the way.
+    With an `objective` the tables of the target are chosen on the way.
     """
 
     original: Codes
-    sizes: Ints
+    sizes: Long
     target: Target
     risk: RiskIndex
     rules: RuleIndex
-    free: Ints
-    aim: Aim | None = None
+    free: Long
+    objective: Objective | None = None
 
 
 class Team(Closing):
@@ -115,9 +116,15 @@ class Tally:
         self.problem = problem
         self.counts = np.zeros(cells, np.int32)
         self.outside = np.zeros(tables, np.int64)
-        self.weights = np.zeros(cells if _has_weights(problem) else 1)
+        weighted = (problem.target.kind == CRAMER).any()
+        self.weights = np.zeros(cells if weighted else 1)
         self.keys = np.zeros(len(problem.risk.original), np.int32)
         self.products = np.zeros_like(problem.target.covariances.wanted)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What `anneal` and `breed` need of the counters."""
+        return self.counts, self.outside, self.weights, self.keys, self.products
 
     @property
     def counters(self) -> tuple[NDArray[Any], ...]:
@@ -150,12 +157,12 @@ class Tally:
 
     def count_keys(self, codes: Codes) -> None:
         """Count the keys of a candidate afresh."""
-        if self.problem.risk.shaded:
+        if self.problem.risk.by_value:
             count_exact(self.problem.risk, codes, self.keys)
             return
         count_all(self.problem.risk.cells, codes, self.keys, np.zeros(2, np.int64))
 
-    def distances(self) -> NDArray[np.float64]:
+    def distances(self) -> Real:
         """Return the objectives of what is counted."""
         target = self.problem.target
         fill_weights(target, self.counts, self.weights)
@@ -167,7 +174,7 @@ class Tally:
             )
         return out
 
-    def risks(self) -> NDArray[np.float64]:
+    def risks(self) -> Real:
         """Return the four risks of what is counted."""
         risk = self.problem.risk
         return np.asarray(risk_totals(risk, self.keys) * risk.scale)
@@ -185,10 +192,10 @@ class CandidatePopulation:
     ) -> None:
         n, m = problem.original.shape
         need = 2 * slots * n * m
-        if need > _MOST_BYTES:
+        if need > _MAX_BYTES:
             raise InputError(
                 f"a population of {slots} candidates needs {need / 2**30:.1f} GB",
-                expected=f"at most {_MOST_BYTES / 2**30:.0f} GB",
+                expected=f"at most {_MAX_BYTES / 2**30:.0f} GB",
                 hint="choose a smaller population",
             )
         self.problem = problem
@@ -222,7 +229,7 @@ class CandidatePopulation:
         self.groups[slot] = tally.distances()
         self.risks[slot] = tally.risks()
 
-    def state(self, slots: Ints) -> dict[str, Any]:
+    def state(self, slots: Long) -> dict[str, Any]:
         """Return some slots as they are, to be restored in another process."""
         return {
             "slots": np.asarray(slots, np.int64),
@@ -231,20 +238,27 @@ class CandidatePopulation:
             "risks": self.risks[slots],
         }
 
-    def restore(self, state: Mapping[str, Any]) -> Ints:
-        """Put slots back; raises `ValueError` for what cannot be one of this file."""
+    def unused(self, slots: Long, count: int) -> Long:
+        """Return so many slots besides some."""
+        used = np.zeros(len(self.codes), bool)
+        used[slots] = True
+        return np.flatnonzero(~used)[:count]
+
+    def restore(self, state: Mapping[str, Any], size: int) -> Long:
+        """Put so many slots back; raises `ValueError` if they are of another file."""
         slots = np.asarray(state["slots"], np.int64)
         codes, sizes = np.asarray(state["codes"], np.int16), self.problem.sizes
-        many = len(self.codes)
         if slots.ndim != 1 or not len(slots) or len(np.unique(slots)) < len(slots):
-            raise ValueError("slots that are none")
-        if slots.min() < 0 or slots.max() >= many:
+            raise ValueError("no slots, or one of them twice")
+        if slots.min() < 0 or slots.max() >= len(self.codes):
             raise ValueError("a slot that is not there")
         # Kernels index by codes and ask no more.
         if codes.shape != (len(slots), *self.codes.shape[1:]):
             raise ValueError("records of another file")
         if (codes < 0).any() or (codes >= sizes).any():
             raise ValueError("a level that no column has")
+        if len(slots) != size:
+            raise ValueError("another number of candidates")
         self.codes[slots] = codes
         self.groups[slots] = state["groups"]
         self.risks[slots] = state["risks"]
@@ -259,7 +273,7 @@ class CandidatePopulation:
             tally.count_keys(self.codes[slot])
             self.risks[slot] = tally.risks()
 
-    def utility(self, slots: Ints) -> NDArray[np.float64]:
+    def utility(self, slots: Long) -> Real:
         """Return the distance from the original of some slots, floors ignored."""
         target = self.problem.target
         groups = np.ones(self.groups.shape[1], bool)
@@ -270,26 +284,18 @@ class CandidatePopulation:
 
     def compile_breeding(self) -> None:
         """Breed no pairs."""
-        none = np.zeros((0, 2), np.int64)
-        self.breed(
-            Team(1),
-            0,
-            none,
-            none,
-            np.zeros(0),
-            np.zeros((0, 2)),
-            np.zeros((0, 1), np.uint64),
-            way=0,
-        )
+        none, states = np.zeros((0, 2), np.int64), np.zeros((0, 1), np.uint64)
+        rates, mutations = np.zeros(0), np.zeros((0, 2))
+        self.breed(Team(1), 0, none, none, rates, mutations, states, way=0)
 
     def breed(
         self,
         team: Team,
         kind: int,
-        pairs: Ints,
-        slots: Ints,
-        rates: NDArray[np.float64],
-        mutations: NDArray[np.float64],
+        pairs: Long,
+        slots: Long,
+        rates: Real,
+        mutations: Real,
         states: NDArray[np.uint64],
         way: int,
     ) -> None:
@@ -297,20 +303,17 @@ class CandidatePopulation:
         problem = self.problem
         while len(self._tallies) < team.threads:
             self._tallies.append(Tally(problem))
-        turns = new_counter()
+        counter = new_counter()
+        how = (problem.rules, problem.free, problem.sizes, problem.original, way)
 
         def work(tally: Tally) -> None:
             breed(
                 problem.target,
                 problem.risk,
-                problem.rules,
-                problem.free,
-                problem.sizes,
-                problem.original,
-                way,
+                how,
                 kind,
                 self.codes,
-                (tally.counts, tally.outside, tally.weights, tally.keys),
+                tally.arrays,
                 tally.workspaces,
                 pairs,
                 slots,
@@ -320,19 +323,13 @@ class CandidatePopulation:
                 self.groups,
                 self.risks,
                 self.watched,
-                turns,
+                counter,
             )
 
-        team.each(work, self._tallies[: team.threads], lambda: turns.fill(len(pairs)))
+        team.each(work, self._tallies[: team.threads], lambda: counter.fill(len(pairs)))
 
 
-def costs(
-    goal: CandidateGoal, population: CandidatePopulation, slots: Ints
-) -> NDArray[np.float64]:
+def costs(goal: CandidateGoal, population: CandidatePopulation, slots: Long) -> Real:
     """Return the cost of some slots."""
     floor = population.problem.target.floor
     return np.asarray(costs_of(goal, population.groups, population.risks, floor, slots))
-
-
-def _has_weights(problem: SynthesisProblem) -> bool:
-    return bool((problem.target.kind == CRAMER).any())

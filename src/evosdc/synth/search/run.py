@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.compile.clock import Clock, moment
 from evosdc.evolution.stopping import AnyOf, Criterion, Progress
-from evosdc.synth.data.encoding import Ints
 from evosdc.synth.search.population import CandidatePopulation
 
-# A run that is given generations may be behind the clock for this part of its time.
-_GRACE = 0.1
+# A run that is given generations may be behind the clock for this share of its time.
+_GRACE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class EvolutionEngine(Protocol):
     """
 
     population: CandidatePopulation
-    alive: Ints
+    alive: Long
     evaluations: int
     pace: Callable[[float], float] | None
     done: str
@@ -65,11 +65,11 @@ class EvolutionEngine(Protocol):
         """End what is under way."""
         ...
 
-    def mend(self, slots: Ints) -> None:
+    def lower_risks(self, slots: Long) -> None:
         """Bring some candidates back within the limits of risk, after the search."""
         ...
 
-    def costs(self) -> NDArray[np.float64]:
+    def costs(self) -> Real:
         """Return the cost of each living candidate."""
         ...
 
@@ -166,7 +166,7 @@ class EvolutionRun:
             self._keep(at)
             if self.reason:
                 return
-            self.engine.pace = self._pace(start, at.generation, left)
+            self.engine.pace = partial(self._spent_within, start, at.generation, left)
             self.engine.step(share)
             at.generation += 1
 
@@ -196,15 +196,11 @@ class EvolutionRun:
                 last=bool(self.reason),
             )
 
-    def _pace(
-        self, start: float, generation: int, left: float | None
-    ) -> Callable[[float], float]:
-        """Return what says how much of the budget is spent within a generation."""
-
-        def share(part: float) -> float:
-            return self._share(moment() - start, generation + part, left)
-
-        return share
+    def _spent_within(
+        self, start: float, generation: int, left: float | None, part: float
+    ) -> float:
+        """Return how much of the budget is spent after a part of a generation."""
+        return self._share(moment() - start, generation + part, left)
 
     def _share(self, seconds: float, generation: float, left: float | None) -> float:
         """Return how much of the budget is spent.
@@ -217,14 +213,12 @@ class EvolutionRun:
             return spent
         clock = seconds / left
         if self.generations is not None:
-            clock = (clock - _GRACE) / (1.0 - _GRACE)
+            clock = (clock - _GRACE_SHARE) / (1.0 - _GRACE_SHARE)
         behind = self.generations is not None and spent < clock
         self.hurried = self.hurried or behind
         return max(spent, clock)
 
-    def _note(
-        self, seconds: float, generation: int, costs: NDArray[np.float64]
-    ) -> None:
+    def _note(self, seconds: float, generation: int, costs: Real) -> None:
         engine = self.engine
         at = int(engine.alive[int(costs.argmin())])
         engine.population.watch([at])
@@ -244,11 +238,11 @@ class EvolutionRun:
             self.listener(entry)
 
 
-def diversity(population: CandidatePopulation, alive: Ints, sample: int = 8) -> float:
+def diversity(population: CandidatePopulation, alive: Long, sample: int = 8) -> float:
     """Return the mean share of elements in which neighbouring candidates differ."""
     if len(alive) < 2:
         return 0.0
     codes = population.codes[:, :2000]
-    pairs = list(itertools.pairwise(alive[: sample + 1]))
+    pairs = list(pairwise(alive[: sample + 1]))
     differ = sum(np.count_nonzero(codes[a] != codes[b]) for a, b in pairs)
     return differ / (len(pairs) * codes[0].size)

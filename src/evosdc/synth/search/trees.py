@@ -14,17 +14,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long
 from evosdc.compile.kernels import kernel
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import RuleIndex
 
 # The smallest group that a value is drawn from.
-LEAF = 5
+MIN_LEAF = 5
 _NO_SPLIT = -1
 # So often a value is drawn that breaks no rule.
-_TRIES = 24
+_MAX_DRAWS = 24
 
 
 class Tree(NamedTuple):
@@ -34,13 +34,13 @@ class Tree(NamedTuple):
     is `cut` where it is not; -1 for a leaf, which holds ``rows[begin:end]``.
     """
 
-    asks: Ints
-    cut: Ints
-    left: Ints
-    right: Ints
-    begin: Ints
-    end: Ints
-    rows: Ints
+    asks: Long
+    cut: Long
+    left: Long
+    right: Long
+    begin: Long
+    end: Long
+    rows: Long
 
 
 class Trees:
@@ -52,10 +52,7 @@ class Trees:
     """
 
     def __init__(
-        self,
-        ordered: NDArray[np.bool_],
-        rules: Sequence[RuleIndex],
-        leaf: int = LEAF,
+        self, ordered: Flags, rules: Sequence[RuleIndex], leaf: int = MIN_LEAF
     ) -> None:
         self._ordered = np.asarray(ordered, bool)
         self._rules = rules
@@ -63,7 +60,7 @@ class Trees:
         self._grown: list[tuple[int, Tree]] = []
 
     def __call__(
-        self, original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+        self, original: Codes, sizes: Long, rng: np.random.Generator, count: int
     ) -> Codes:
         columns = np.ascontiguousarray(original.T)
         if not self._grown:
@@ -74,24 +71,24 @@ class Trees:
             chance = rng.random(count)
             out[j] = draw(tree, columns[j], out, self._ordered, chance)
             drawn[j] = True
-            self._mend(tree, columns[j], out, drawn, j, rng)
+            self._redraw(tree, columns[j], out, drawn, j, rng)
         return np.ascontiguousarray(out.T)
 
-    def _mend(
+    def _redraw(
         self,
         tree: Tree,
-        values: NDArray[np.int16],
-        out: NDArray[np.int16],
-        drawn: NDArray[np.bool_],
+        values: Codes,
+        out: Codes,
+        drawn: Flags,
         j: int,
         rng: np.random.Generator,
     ) -> None:
         """Draw values again that break a rule, from the leaf, then from everybody."""
         looked_at = np.arange(out.shape[1])
-        for turn in range(_TRIES):
+        for turn in range(_MAX_DRAWS):
             part = np.ascontiguousarray(out[:, looked_at])
             # From everybody only what cannot be is drawn again.
-            late = turn >= _TRIES // 2
+            late = turn >= _MAX_DRAWS // 2
             bad = np.zeros(len(looked_at), bool)
             for rules in self._rules[: 1 if late else None]:
                 bad |= _broken(rules, part, drawn, j)
@@ -105,7 +102,7 @@ class Trees:
             chance = rng.random(len(looked_at))
             out[j, looked_at] = draw(tree, values, part, self._ordered, chance)
 
-    def _grow(self, columns: NDArray[np.int16], sizes: Ints) -> None:
+    def _grow(self, columns: Codes, sizes: Long) -> None:
         order = np.argsort(sizes, kind="stable")
         for k, j in enumerate(order):
             known = order[:k]
@@ -113,9 +110,7 @@ class Trees:
             self._grown.append((int(j), Tree(*tree)))
 
 
-def _broken(
-    rules: RuleIndex, columns: NDArray[np.int16], drawn: NDArray[np.bool_], j: int
-) -> NDArray[np.bool_]:
+def _broken(rules: RuleIndex, columns: Codes, drawn: Flags, j: int) -> Flags:
     """Say which records break a rule of variable `j` and others that are drawn."""
     out = np.zeros(columns.shape[1], bool)
     for r in rules.touch[rules.touch_start[j] : rules.touch_start[j + 1]]:
@@ -195,15 +190,8 @@ def grow(columns, j, known, ordered, sizes, leaf):  # type: ignore[no-untyped-de
             begin[nodes + 1], end[nodes + 1] = middle, high
             nodes += 2
         node += 1
-    return (
-        asks[:nodes],
-        cut[:nodes],
-        left[:nodes],
-        right[:nodes],
-        begin[:nodes],
-        end[:nodes],
-        rows,
-    )
+    asks, cut, left, right = asks[:nodes], cut[:nodes], left[:nodes], right[:nodes]
+    return asks, cut, left, right, begin[:nodes], end[:nodes], rows
 
 
 @kernel(inner=True)

@@ -15,29 +15,28 @@ from typing import Any
 import numpy as np
 
 from evosdc.synth.data.encoding import Codes
-from evosdc.synth.objective.aim import Aim
-from evosdc.synth.objective.goal import CandidateGoal
+from evosdc.synth.objective.cost import CandidateGoal
+from evosdc.synth.objective.objective import Objective
 from evosdc.synth.search.blocks import blocks_at, moves_between, worth_cutting
-from evosdc.synth.search.cooling import Cooling
-from evosdc.synth.search.memetic import PIECE, Memetic
-from evosdc.synth.search.mover import Piece
+from evosdc.synth.search.memetic import Memetic, parts
+from evosdc.synth.search.mover import Cooling, Segment
 from evosdc.synth.search.population import CandidatePopulation, Team
 from evosdc.synth.search.rng import streams
 
-# Where rounds end, as parts of the budget.
-_ENDS = (0.02, 0.07, 0.2, 0.5, 1.0)
-# The last part of a round is annealed as one block: no risk may be over its limit
-# because two blocks did not know of each other.
-_WHOLE = 0.95
-# Where a clock is the budget, an errand elsewhere is so many generations, those that
-# are begun within so many seconds.
-_TOGETHER, _SECONDS = 20, 1.0
-# Objectives that are so little above their floors on average are at them.
-_REACHED = 1e-4
+# Where rounds end, as shares of the budget.
+_ROUND_ENDS = (0.02, 0.07, 0.2, 0.5, 1.0)
+# From this share of a round on a candidate is annealed as one block: no risk may be
+# over its limit because two blocks did not know of each other.
+_BLOCKS_UNTIL = 0.95
+# Where a clock is the budget, a task of a worker is so many generations, those that are
+# begun within so many seconds.
+_GENERATIONS_PER_TASK, _SECONDS_PER_TASK = 20, 1.0
+# A cost that is no higher is one at the floor of all objectives.
+_MAX_COST_AT_FLOOR = 1e-4
 
 
-class Closing(Memetic):
-    """Candidates that close in on the noise floor of every table, round by round."""
+class FloorSearch(Memetic):
+    """Candidates that approach the noise floor of every table, round by round."""
 
     def __init__(
         self,
@@ -47,10 +46,10 @@ class Closing(Memetic):
         rng: np.random.Generator,
         team: Team,
         generations: int,
-        aim: Aim,
+        objective: Objective,
     ) -> None:
         super().__init__(population, goals, cooling, rng, team, generations)
-        self._aim = aim
+        self._objective = objective
         # Late acceptance remembers costs of the whole candidate.
         self._cut = worth_cutting(len(population.problem.original)) and not cooling.late
         self._turn = 0
@@ -59,29 +58,29 @@ class Closing(Memetic):
 
     def step(self, share: float) -> None:
         """Anneal every candidate; begin a new round where one is over."""
-        due = int(np.searchsorted(_ENDS, share, "right"))
+        due = int(np.searchsorted(_ROUND_ENDS, share, "right"))
         if due > self._round:
             self._end_round()
             if self.done:
                 return
             self._begin_round(due)
-        begin = _ENDS[self._round - 1] if self._round else 0.0
-        width = _ENDS[self._round] - begin
+        begin = _ROUND_ENDS[self._round - 1] if self._round else 0.0
+        width = _ROUND_ENDS[self._round] - begin
         states = streams(self._rng, len(self.alive))
         part = (share - begin) / width
         step = self._step / width
-        blocks = self._cut and part < _WHOLE
-        plans: list[list[Piece]] = [[] for _ in self.alive]
-        # Short errands are not worth their way.
+        blocks = self._cut and part < _BLOCKS_UNTIL
+        plans: list[list[Segment]] = [[] for _ in self.alive]
+        # Short tasks are not worth sending.
         longer = self._pool is not None and self.cooling.by_clock
-        for _ in range(_TOGETHER if longer else 1):
+        for _ in range(_GENERATIONS_PER_TASK if longer else 1):
             if blocks:
                 self._plan_blocks(plans, part, step)
             else:
                 for plan in plans:
-                    plan += self._whole_pieces(part, step)
+                    plan += self._whole_segments(part, step)
         if self._pool is not None:
-            self._improve(plans, states, _SECONDS if longer else math.inf)
+            self._improve(plans, states, _SECONDS_PER_TASK if longer else math.inf)
             return
         # A generation of many moves must not outlast a limit of time, nor Ctrl-C.
         turns = list(zip(*plans, strict=True))
@@ -90,34 +89,30 @@ class Closing(Memetic):
                 break
             self._improve([[piece] for piece in turn], states)
 
-    def _whole_pieces(self, share: float, step: float) -> list[Piece]:
+    def _whole_segments(self, share: float, step: float) -> list[Segment]:
         """Return the moves of a generation on the whole of a candidate, in pieces."""
-        moves = self.cooling.moves
-        pieces = 1 if self.cooling.late else -(-moves // PIECE)
+        many = self._pieces
         return [
-            self._piece(
-                share + step * k / pieces,
-                step / pieces,
-                moves * (k + 1) // pieces - moves * k // pieces,
-            )
-            for k in range(pieces)
+            self._segment(share + step * k / many, step / many, moves)
+            for k, moves in enumerate(parts(self.cooling.moves, many))
         ]
 
-    def _plan_blocks(self, plans: list[list[Piece]], share: float, step: float) -> None:
+    def _plan_blocks(
+        self, plans: list[list[Segment]], share: float, step: float
+    ) -> None:
         """Plan the moves of a generation for the blocks of every candidate."""
-        moves, problem = self.cooling.moves, self.population.problem
+        problem, cooling = self.population.problem, self.cooling
         records = len(problem.original)
         between = moves_between(records, len(problem.target.original))
-        pieces = -(-moves // between)
-        for piece in range(pieces):
-            hot = self.cooling.temperature(share + step * piece / pieces)
-            cold = self.cooling.temperature(share + step * (piece + 1) / pieces)
-            many = moves * (piece + 1) // pieces - moves * piece // pieces
+        pieces = -(-cooling.moves // between)
+        for k, moves in enumerate(parts(cooling.moves, pieces)):
+            hot = cooling.temperature(share + step * k / pieces)
+            cold = cooling.temperature(share + step * (k + 1) / pieces)
             self._turn += 1
             blocks = blocks_at(records, self._turn)
             for plan in plans:
                 drawn = streams(self._rng, blocks).ravel().tolist()
-                plan.append(Piece(share, hot, cold, many, self._turn, tuple(drawn)))
+                plan.append(Segment(share, hot, cold, moves, self._turn, tuple(drawn)))
 
     def state(self) -> dict[str, Any]:
         """Return what another process needs to go on, its round included."""
@@ -137,9 +132,9 @@ class Closing(Memetic):
             int(order): tuple(tuple(map(int, table)) for table in tables)
             for order, tables in state["chosen"].items()
         }
-        variables = range(len(self._aim.sizes))
+        variables = range(len(self._objective.sizes))
         if any(
-            order not in self._aim.followed_orders
+            order not in self._objective.followed_orders
             or any(len(t) != order or not set(t) <= set(variables) for t in tables)
             for order, tables in self._chosen.items()
         ):
@@ -151,7 +146,7 @@ class Closing(Memetic):
             (np.asarray(codes, np.int16), float(cost))
             for codes, cost in zip(state["kept"], state["kept_costs"], strict=True)
         ]
-        shape, sizes = self.population.codes.shape[1:], self._aim.sizes
+        shape, sizes = self.population.codes.shape[1:], self._objective.sizes
         for codes, _ in self._kept:
             if codes.shape != shape or (codes < 0).any() or (codes >= sizes).any():
                 raise ValueError("records of another file")
@@ -163,8 +158,8 @@ class Closing(Memetic):
     def _begin_round(self, due: int) -> None:
         self._round = due
         best = self.population.codes[self.alive[int(self.costs().argmin())]]
-        for order in self._aim.followed_orders:
-            found = self._aim.choose(order, best, self._chosen, self._rng)
+        for order in self._objective.followed_orders:
+            found = self._objective.select(order, best, self._chosen, self._rng)
             self._chosen = {**self._chosen, order: found.tables}
         self._retarget()
         costs = self.costs()
@@ -176,7 +171,7 @@ class Closing(Memetic):
     def _retarget(self) -> None:
         """Aim at the tables chosen last."""
         problem = self.population.problem
-        target = self._aim.target(self._chosen)
+        target = self._objective.target(self._chosen)
         self.population.aim_at(replace(problem, target=target), self.alive)
         self._renew_tallies()
 
@@ -193,15 +188,13 @@ class Closing(Memetic):
 
     def _at_floor(self) -> bool:
         """Whether the best candidate is at the floor of every table looked at."""
-        if not self._aim.noise or self.costs().min() > _REACHED:
+        if not self._objective.noise or self.costs().min() > _MAX_COST_AT_FLOOR:
             return False
         at = int(self.costs().argmin())
-        goal, slot = self.goals[at], self.alive[at]
-        over = self.population.risks[slot] > goal.limit + 1e-12
-        if (over & (goal.penalty > 0.0)).any():
+        if self.exceeds_limits(at):
             return False
-        best = self.population.codes[slot]
+        best = self.population.codes[self.alive[at]]
         return all(
-            self._aim.choose(order, best, self._chosen, self._rng).reached
-            for order in self._aim.chosen_orders
+            self._objective.select(order, best, self._chosen, self._rng).reached
+            for order in self._objective.chosen_orders
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.compile.kernels import kernel
 from evosdc.synth.objective.tables import combine
 
@@ -29,10 +29,10 @@ class CandidateGoal(NamedTuple):
     euclid: bool
     utility: float
     risk: float
-    share: NDArray[np.float64]
-    limit: NDArray[np.float64]
-    penalty: NDArray[np.float64]
-    mix: NDArray[np.float64] = _NO_MIX
+    share: Real
+    limit: Real
+    penalty: Real
+    mix: Real = _NO_MIX
     floored: bool = True
 
     @property

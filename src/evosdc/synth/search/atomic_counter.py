@@ -13,16 +13,17 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numpy.typing import NDArray
+
+from evosdc.arrays import Long
 
 
-def new_counter() -> NDArray[np.int64]:
+def new_counter() -> Long:
     """Return a counter at its beginning."""
     return np.zeros(1, np.int64)
 
 
 @intrinsic
-def take_turn(_: Any, counter: Any) -> Any:
+def next_number(_: Any, counter: Any) -> Any:
     """Return the counter and raise it by one, atomically."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -1,9 +1,9 @@
 """Levels that few people have: pooled, or shown as a level that enough people have.
 
-A level of fewer than `least` people points at them, whatever else a copy changes. Codes
-such as 01.11 are pooled to the longest beginning that enough of them share (``01.1*``),
-other texts to "other", and numbers move to the nearest value that enough people have;
-whole numbers above all of these become their mean.
+A level of fewer than `min_group` people points at them, whatever else a copy changes.
+Codes such as 01.11 are pooled to the longest beginning that enough of them share
+(``01.1*``), other texts to "other", and numbers move to the nearest value that enough
+people have; whole numbers above all of these become their mean.
 """
 
 from __future__ import annotations
@@ -12,24 +12,21 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.errors import InputError
-from evosdc.synth.data.encoding import Ints
 
-Floats = NDArray[np.float64]
-
-DEFAULT_LEAST = 5
+DEFAULT_MIN_GROUP = 5
 _CODE = re.compile(r"[A-Za-z]{0,3}\d[\dA-Za-z]*(?:[.\-/_][\dA-Za-z]+)*")
-_LONGEST_CODE = 16
+_MAX_CODE_LENGTH = 16
 _SEPARATORS = ".-/_"
-# A pool that is too small takes in the next level, if that is not much larger; losing
-# the name of a large level would cost more than the few people tell.
-_NOT_MUCH = 4
+# A pool that is too small takes in the next level, if that has fewer people than so
+# many groups: losing the name of a larger level would cost more than the few tell.
+_MAX_GROUPS_TAKEN_IN = 4
 
 
 @dataclass(frozen=True)
-class Care:
+class GroupProtection:
     """What was done to a column so that it shows no small group.
 
     Attributes
@@ -41,7 +38,7 @@ class Care:
     missing
         Whether so few values were missing that none is in the copy.
     tails
-        People whose number lies beyond what `least` people reach.
+        People whose number lies beyond what `min_group` people reach.
     """
 
     pooled: int = 0
@@ -57,56 +54,55 @@ class Pools:
     Values that are `hidden` are never shown: their level has another one that is.
     """
 
-    level: Ints
-    hidden: NDArray[np.bool_]
+    level: Long
+    hidden: Flags
     labels: tuple[str | int, ...]
-    label_level: Ints
-    care: Care
+    label_level: Long
+    protection: GroupProtection
 
 
-def check_least(least: int, records: int) -> None:
+def check_min_group(min_group: int, records: int) -> None:
     """Refuse a size of groups that makes no sense for so many records."""
-    if least < 0:
+    if min_group < 0:
         raise InputError(
-            f"least is {least}", expected="a number of people, or 0 for no guard"
+            f"least is {min_group}", expected="a number of people, or 0 for no guard"
         )
-    if least > 1 and records < least:
+    if min_group > 1 and records < min_group:
         raise InputError(
             f"the data have {records} records",
-            expected=f"at least {least}, the smallest group that a copy may show",
+            expected=f"at least {min_group}, the smallest group that a copy may show",
             hint="collect more records, or set least (--min-group 0 switches the guard "
             "off)",
         )
 
 
-def pool_texts(values: list[str], counts: Floats, least: int) -> Pools:
+def pool_texts(values: list[str], counts: Real, min_group: int) -> Pools:
     """Pool the rare ones of some texts."""
-    rare = counts < least
+    rare = counts < min_group
     groups: dict[str, list[int]] = {}
     rest = np.flatnonzero(rare).tolist()
     if rest and looks_like_codes(values):
-        groups, rest = _by_beginning(values, counts, rest, least)
+        groups, rest = _by_beginning(values, counts, rest, min_group)
     taken = set(values) | set(groups)
     replaced: list[int] = []
     if rest:
-        if counts[rest].sum() < least:
-            rest += _next_level(counts, rare, least)
-        if counts[rest].sum() >= least or len(rest) == len(values):
+        if counts[rest].sum() < min_group:
+            rest += _next_level(counts, rare, min_group)
+        if counts[rest].sum() >= min_group or len(rest) == len(values):
             groups[_free("other", taken)] = rest
         else:
             replaced = rest
     return _numbered(counts, groups, replaced)
 
 
-def pool_others(counts: Floats, least: int) -> Pools:
+def pool_others(counts: Real, min_group: int) -> Pools:
     """Show rare levels that have no name for a pool, of truth values say, as common."""
-    rare = counts < least
-    common = not rare.all()
-    return _numbered(counts, {}, np.flatnonzero(rare).tolist() if common else [])
+    rare = counts < min_group
+    return _numbered(counts, {}, [] if rare.all() else np.flatnonzero(rare).tolist())
 
 
 def round_numbers(
-    numbers: Floats, counts: Floats, least: int, pool_tail: bool = False
+    numbers: Real, counts: Real, min_group: int, pool_tail: bool = False
 ) -> Pools:
     """Move rare numbers to the nearest one that enough people have.
 
@@ -114,7 +110,7 @@ def round_numbers(
     are enough people: moved inwards, they would take much of the spread along. Below
     are special codes as a rule, whose mean means nothing.
     """
-    rare = counts < least
+    rare = counts < min_group
     if rare.all() or not rare.any():
         return _numbered(counts, {}, [])
     common = np.flatnonzero(~rare)
@@ -129,22 +125,24 @@ def round_numbers(
     level[common] = np.arange(len(common))
     level[rare] = nearest[rare]
     tail = numbers > known[-1]
-    far = pool_tail and counts[tail].sum() >= least
-    if not far or _apart(numbers[tail], known):
-        care = Care(replaced=int(rare.sum()))
-        return Pools(level, rare, (), np.zeros(0, np.int64), care)
+    enough = pool_tail and counts[tail].sum() >= min_group
+    if not enough or _far_off(numbers[tail], known):
+        protection = GroupProtection(replaced=int(rare.sum()))
+        return Pools(level, rare, (), np.zeros(0, np.int64), protection)
     level[tail] = len(common)
     label = _one_for(numbers[tail], counts[tail], numbers[rare])
-    care = Care(pooled=int(tail.sum()), replaced=int(rare.sum() - tail.sum()))
-    return Pools(level, rare, (label,), np.array([len(common)]), care)
+    protection = GroupProtection(
+        pooled=int(tail.sum()), replaced=int(rare.sum() - tail.sum())
+    )
+    return Pools(level, rare, (label,), np.array([len(common)]), protection)
 
 
-def _apart(tail: Floats, known: Floats) -> bool:
+def _far_off(tail: Real, known: Real) -> bool:
     """Say whether numbers beyond the others are so far off that they may be codes."""
     return bool(tail.max() - known[-1] > known[-1] - known[0])
 
 
-def _one_for(numbers: Floats, counts: Floats, rare: Floats) -> int:
+def _one_for(numbers: Real, counts: Real, rare: Real) -> int:
     """Return a whole number that stands for a tail of few, none of whom has it.
 
     It is their mean; the largest counts as the one before, as it may be far off.
@@ -159,12 +157,12 @@ def _one_for(numbers: Floats, counts: Floats, rare: Floats) -> int:
 def looks_like_codes(values: list[str]) -> bool:
     """Say whether texts are codes whose beginnings mean something."""
     return all(
-        len(value) <= _LONGEST_CODE and _CODE.fullmatch(value) for value in values
+        len(value) <= _MAX_CODE_LENGTH and _CODE.fullmatch(value) for value in values
     )
 
 
 def _by_beginning(
-    values: list[str], counts: Floats, rare: list[int], least: int
+    values: list[str], counts: Real, rare: list[int], min_group: int
 ) -> tuple[dict[str, list[int]], list[int]]:
     """Pool codes by the longest beginning that enough people share."""
     groups: dict[str, list[int]] = {}
@@ -178,19 +176,19 @@ def _by_beginning(
                 found.setdefault(start, []).append(i)
         for start, mine in found.items():
             near = [label for label in groups if label.startswith(start)]
-            if counts[mine].sum() < least and near:
+            if counts[mine].sum() < min_group and near:
                 # Too few for a pool of their own: the smallest beside them widens.
                 mine += groups.pop(min(near, key=lambda k: counts[groups[k]].sum()))
-            if counts[mine].sum() >= least:
+            if counts[mine].sum() >= min_group:
                 groups[_free(start + "*", taken | set(groups))] = mine
         done = {i for mine in groups.values() for i in mine}
         rest = [i for i in rest if i not in done]
     return groups, rest
 
 
-def _next_level(counts: Floats, rare: NDArray[np.bool_], least: int) -> list[int]:
+def _next_level(counts: Real, rare: Flags, min_group: int) -> list[int]:
     """Return the smallest level that a pool of too few people takes in."""
-    near = np.flatnonzero(~rare & (counts < _NOT_MUCH * least))
+    near = np.flatnonzero(~rare & (counts < _MAX_GROUPS_TAKEN_IN * min_group))
     return [int(near[counts[near].argmin()])] if len(near) else []
 
 
@@ -204,11 +202,7 @@ def _free(label: str, taken: set[str]) -> str:
     return out
 
 
-def _numbered(
-    counts: Floats,
-    groups: dict[str, list[int]],
-    replaced: list[int],
-) -> Pools:
+def _numbered(counts: Real, groups: dict[str, list[int]], replaced: list[int]) -> Pools:
     hidden = np.zeros(len(counts), bool)
     hidden[[i for mine in groups.values() for i in mine]] = True
     hidden[replaced] = True
@@ -224,5 +218,5 @@ def _numbered(
         hidden,
         tuple(groups),
         size + np.arange(len(groups), dtype=np.int64),
-        Care(int(hidden.sum()) - len(replaced), len(replaced)),
+        GroupProtection(int(hidden.sum()) - len(replaced), len(replaced)),
     )

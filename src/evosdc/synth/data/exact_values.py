@@ -16,58 +16,59 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from evosdc.arrays import Int, Long
 from evosdc.compile.kernels import kernel
 from evosdc.metrics.data import class_codes, exact_codes
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.variable import Variable
 
 _STREAM = 3
 
 
-class Shades(NamedTuple):
+class LevelValues(NamedTuple):
     """What value a level stands for, record by record; plain arrays for kernels.
 
     Of variable `j` with ``first[j] >= 0``, level `v` has the entry
     ``head[first[j] + v]``: the number of its one value, -1 for a value that the
     original does not have, or ``-2 - s`` where record `i` has the value
-    ``shade[s + i]``. Other variables are taken by their levels.
+    ``drawn[s + i]``. Other variables are taken by their levels.
     """
 
-    first: Ints
-    head: Ints
-    shade: NDArray[np.int32]
+    first: Long
+    head: Long
+    drawn: Int
 
 
 @dataclass(frozen=True, eq=False)
-class Exact:
-    """The original by exact values: codes, how many there are of each, and shades."""
+class ExactCodes:
+    """The original by exact values: codes, how many values there are, and whose."""
 
-    codes: NDArray[np.int32]
-    sizes: Ints
-    shades: Shades
+    codes: Int
+    sizes: Long
+    values: LevelValues
 
 
-def no_shades(variables: int) -> Shades:
-    """Return shades of variables whose levels are their values."""
+def levels_are_values(variables: int) -> LevelValues:
+    """Return the values of variables whose levels are their values."""
     none = np.full(variables, -1, np.int64)
-    return Shades(none, np.zeros(1, np.int64), np.zeros(1, np.int32))
+    return LevelValues(none, np.zeros(1, np.int64), np.zeros(1, np.int32))
 
 
-def as_shades(values: NDArray[np.integer]) -> tuple[Codes, Shades]:
-    """Return records by their exact values as records of one level each, in shades.
+def as_level_values(exact: NDArray[np.integer]) -> tuple[Codes, LevelValues]:
+    """Return records by exact values as records of one level each, with its values.
 
     So kernels have codes of one width to count, whatever they stand for.
     """
-    records, variables = values.shape
+    records, variables = exact.shape
     first = np.arange(variables, dtype=np.int64)
-    shades = Shades(first, -2 - records * first, values.T.ravel().astype(np.int32))
-    return np.zeros(values.shape, np.int16), shades
+    values = LevelValues(first, -2 - records * first, exact.T.ravel().astype(np.int32))
+    return np.zeros(exact.shape, np.int16), values
 
 
-def by_levels(codes: Codes, sizes: Ints) -> Exact:
+def by_levels(codes: Codes, sizes: Long) -> ExactCodes:
     """Return an original whose levels are its values."""
-    return Exact(codes.astype(np.int32), sizes, no_shades(codes.shape[1]))
+    return ExactCodes(codes.astype(np.int32), sizes, levels_are_values(codes.shape[1]))
 
 
 def exact_values(
@@ -77,69 +78,68 @@ def exact_values(
     key: tuple[int, ...] | None,
     target: int | None,
     seed: int,
-) -> Exact:
+) -> ExactCodes:
     """Number the values of key and target as an evaluation of the file does."""
     if key is None or target is None:
         return by_levels(codes, domain.sizes)
     # Not in order of their values where levels are values, but equal where these are.
     exact, sizes = codes.astype(np.int32), domain.sizes.copy()
     first = np.full(len(sizes), -1, np.int64)
-    heads: list[Ints] = []
-    shades: list[NDArray[np.int32]] = []
+    heads: list[Long] = []
+    draws: list[Int] = []
     begin = width = 0
     for j in (*key, target):
         variable = domain.variables[j]
-        made, drawn = drawn_values(variable, j, len(codes), seed)
+        made, several = _drawn_values(variable, j, len(codes), seed)
         parts = [table.column(variable.name), pa.chunked_array([made])]
         numbers = (class_codes if j == target else exact_codes)(variable.name, parts)
         seen, mine = np.unique(numbers[: len(codes)], return_inverse=True)
         place = np.full(int(numbers.max()) + 1, -1, np.int32)
         place[seen] = np.arange(len(seen))
-        thrown = place[numbers[len(codes) :]]
-        head = thrown[: variable.size].astype(np.int64)
-        if not len(drawn) and _one_to_one(head, len(seen)):
+        drawn = place[numbers[len(codes) :]]
+        head = drawn[: variable.size].astype(np.int64)
+        if not len(several) and _one_to_one(head, len(seen)):
             continue
-        head[drawn] = -2 - width - len(codes) * np.arange(len(drawn))
+        head[several] = -2 - width - len(codes) * np.arange(len(several))
         heads.append(head)
-        shades.append(thrown[variable.size :])
+        draws.append(drawn[variable.size :])
         exact[:, j], sizes[j], first[j] = mine, len(seen), begin
         begin += variable.size
-        width += len(shades[-1])
+        width += len(draws[-1])
     if not heads:
-        return Exact(exact, sizes, no_shades(len(sizes)))
-    return Exact(
-        exact, sizes, Shades(first, np.concatenate(heads), np.concatenate(shades))
-    )
+        return ExactCodes(exact, sizes, levels_are_values(len(sizes)))
+    values = LevelValues(first, np.concatenate(heads), np.concatenate(draws))
+    return ExactCodes(exact, sizes, values)
 
 
-def exact_of(codes: Codes, exact: Exact) -> NDArray[np.int32]:
+def to_exact(codes: Codes, exact: ExactCodes) -> Int:
     """Return a candidate by exact values; one code stands for all that are new."""
     out = codes.astype(np.int32)
-    shades = exact.shades
-    for j in np.flatnonzero(shades.first >= 0):
-        found = shades.head[shades.first[j] + codes[:, j].astype(np.int64)]
-        drawn = np.flatnonzero(found < -1)
-        found[drawn] = shades.shade[drawn - found[drawn] - 2]
+    first, head, drawn = exact.values
+    for j in np.flatnonzero(first >= 0):
+        found = head[first[j] + codes[:, j].astype(np.int64)]
+        several = np.flatnonzero(found < -1)
+        found[several] = drawn[several - found[several] - 2]
         out[:, j] = np.where(found < 0, exact.sizes[j], found)
     return out
 
 
-def _one_to_one(head: Ints, values: int) -> bool:
+def _one_to_one(head: Long, values: int) -> bool:
     """Whether every level is one value of the original: then levels say it all."""
     return len(head) == values and len(np.unique(head[head >= 0])) == values
 
 
-def drawn_values(
+def _drawn_values(
     variable: Variable, j: int, records: int, seed: int
-) -> tuple[pa.Array, Ints]:
+) -> tuple[pa.Array, Long]:
     """Return what every level stands for, then each level of several values by record.
 
     Also says which levels the latter are.
     """
-    drawn = np.flatnonzero(np.bincount(variable.level, minlength=variable.size) > 1)
+    several = np.flatnonzero(np.bincount(variable.level, minlength=variable.size) > 1)
     parts = [_decoded(variable, np.arange(variable.size), seed, j)]
-    parts += [_decoded(variable, np.full(records, v), seed, j) for v in drawn]
-    return pa.concat_arrays(parts), drawn
+    parts += [_decoded(variable, np.full(records, v), seed, j) for v in several]
+    return pa.concat_arrays(parts), several
 
 
 def _decoded(
@@ -149,13 +149,12 @@ def _decoded(
     return variable.decode(levels.astype(np.int16), rng)
 
 
-def decode_as_drawn(
-    table: pa.Table, domain: Domain, codes: Codes, seed: int, names: list[str]
+def with_drawn_values(
+    table: pa.Table, domain: Domain, codes: Codes, seed: int, columns: list[int]
 ) -> pa.Table:
     """Put the values that the records of a candidate drew into a table."""
-    for name in names:
-        j = domain.position(name)
-        # A record's draws are the same whatever its level, as in `drawn_values`.
+    for j in columns:
+        # A record's draws are the same whatever its level, as in `_drawn_values`.
         made = _decoded(domain.variables[j], codes[:, j], seed, j)
         table = table.set_column(j, domain.schema.field(j), made)
     return table
@@ -163,7 +162,7 @@ def decode_as_drawn(
 
 @kernel(inner=True)
 def exact_number(  # type: ignore[no-untyped-def]
-    members, steps, order, first, head, shade, t, i, record
+    members, steps, order, first, head, drawn, t, i, record
 ):
     """Return the cell number of record `i` in table `t` by exact values.
 
@@ -176,7 +175,7 @@ def exact_number(  # type: ignore[no-untyped-def]
         if first[j] >= 0:
             value = head[first[j] + value]
             if value < -1:
-                value = np.int64(shade[i - value - 2])
+                value = np.int64(drawn[i - value - 2])
             if value < 0:
                 return np.int64(-1)
         out += steps[t, position] * value

@@ -1,69 +1,24 @@
-"""Who attacks what, and how much of it is allowed."""
+"""Key and target by position, how much risk is allowed, and what it costs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.options import copies
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.objective.goal import CandidateGoal
-from evosdc.synth.objective.names import parse_risks
-from evosdc.synth.objective.noise import Floor
+from evosdc.synth.objective.cost import CandidateGoal
+from evosdc.synth.objective.options import Scenario, TradeOff
 from evosdc.synth.objective.risk import RISKS
-from evosdc.synth.objective.trade_off import TradeOff
+from evosdc.synth.objective.split_halves import Floor
 
-# A limit the user sets weighs more than any distance; one we suggest weighs so much
-# that a tenth of the risk is worth a hundredth of distance.
-_HARD, _SOFT = 2.0, 0.1
-# What of a fresh sample's risks is suggested as a limit.
+# Cost of a risk of 1 above its limit. One that the user sets weighs more than any
+# distance; of a suggested one a tenth of the risk is worth a hundredth of distance.
+_USER_PENALTY, _SUGGESTED_PENALTY = 2.0, 0.1
+# The share of a fresh sample's risks that is suggested as a limit.
 FRESH_SHARE = 0.5
-
-
-@dataclass(frozen=True)
-class Scenario(copies.Scenario):
-    __doc__ = copies.Scenario.__doc__
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.risks()
-        self.limits()
-
-    @property
-    def known(self) -> list[str]:
-        """The columns of the key, as far as they are named."""
-        if isinstance(self.key, str):
-            return self.key.split(",")
-        return list(self.key or ())
-
-    @property
-    def named(self) -> list[str]:
-        """The columns that are named: key and target."""
-        return self.known if self.target is None else [*self.known, self.target]
-
-    def risks(self) -> tuple[int, ...]:
-        """Return the numbers of the risks that count."""
-        risk = self.risk
-        return parse_risks(risk if isinstance(risk, str) else list(risk))
-
-    def limits(self) -> dict[int, float]:
-        """Return the limits that are set, by the number of their risk."""
-        given, limits = self.risk_limit, {}
-        if isinstance(given, Mapping):
-            limits = {parse_risks(n)[0]: float(v) for n, v in given.items()}
-        elif given is not None:
-            limits = {self.risks()[0]: float(given)}
-        for r, limit in limits.items():
-            if not 0.0 <= limit <= 1.0:
-                raise InputError(
-                    f"the limit of {RISKS[r]} is {limit}",
-                    expected="a share from 0 to 1",
-                )
-        return limits
 
 
 @dataclass(frozen=True)
@@ -144,22 +99,18 @@ def make_limits(
     limits = scenario.limits()
     hard = frozenset(limits)
     if trade_off.mode == "constraint":
-        for r in risks:
-            limits.setdefault(
-                r, max(FRESH_SHARE * float(floor.risks[r]), 1.0 / records)
-            )
+        suggested = np.maximum(FRESH_SHARE * floor.risks, 1.0 / records)
+        limits |= {r: float(suggested[r]) for r in risks if r not in limits}
     return RiskLimits(key, target, risks, limits, hard)
 
 
 def base_goal(limits: RiskLimits, trade_off: TradeOff) -> CandidateGoal:
     """Return the cost that the mode asks for."""
-    share = np.zeros(4)
+    share, limit, penalty = np.zeros(4), np.full(4, np.inf), np.zeros(4)
     share[list(limits.risks)] = 1.0 / max(1, len(limits.risks))
-    limit = np.full(4, np.inf)
-    penalty = np.zeros(4)
     for r, value in limits.limits.items():
         limit[r] = value
-        penalty[r] = _HARD if r in limits.hard else _SOFT
+        penalty[r] = _USER_PENALTY if r in limits.hard else _SUGGESTED_PENALTY
     weighted = trade_off.mode == "weighted" and bool(limits.risks)
     weight = float(trade_off.risk_weight) if weighted else 0.0
     scale = 1.0 / np.sqrt(1.0 + weight * weight) if weighted else 1.0

@@ -1,4 +1,4 @@
-"""How much copies of the same file differ: a metric distance between them.
+"""How far copies of the same file are apart: the mean over tables of a metric distance.
 
 The square root of the Jensen-Shannon divergence is a metric (Endres and Schindelin
 2003), and so is its mean over tables: what two copies are apart is never more than what
@@ -12,16 +12,15 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.metrics.data import bin_codes
-from evosdc.synth.data.encoding import Codes
-from evosdc.synth.objective.gaps import copy_gaps
+from evosdc.synth.data.encoding import Codes, cell_numbers, strides
 
 
-def copy_distances(copies: Sequence[Any], order: int = 2) -> NDArray[np.float64]:
+def copy_distances(copies: Sequence[Any], order: int = 2) -> Real:
     """Return the distances between copies, or a file and its copies, by pairs.
 
     Parameters
@@ -51,8 +50,30 @@ def copy_distances(copies: Sequence[Any], order: int = 2) -> NDArray[np.float64]
         [bin_codes(n, [t.column(n) for t in tables]) for n in names]
     )
     sizes = joined.max(axis=0).astype(np.int64) + 1
-    codes: list[Codes] = [
-        part.astype(np.int16) for part in np.split(joined, len(tables))
-    ]
+    codes = [part.astype(np.int16) for part in np.split(joined, len(tables))]
     chosen = list(combinations(range(len(names)), order))
-    return copy_gaps(codes, sizes, chosen)
+    return mean_distances(codes, sizes, chosen)
+
+
+def mean_distances(
+    copies: Sequence[Codes], sizes: Long, tables: Sequence[tuple[int, ...]]
+) -> Real:
+    """Return the mean distance over some tables of copies of as many records."""
+    out = np.zeros((len(copies), len(copies)))
+    for table in tables:
+        stride, _ = strides(sizes, table)
+        numbers = np.concatenate([cell_numbers(codes, stride) for codes in copies])
+        cells, place = np.unique(numbers, return_inverse=True)
+        parts = np.split(place.ravel(), len(copies))
+        share = np.array([np.bincount(p, minlength=len(cells)) / len(p) for p in parts])
+        bits = _bits(share).sum(axis=1)
+        for a in range(len(copies)):
+            middle = _bits(0.5 * (share[a] + share[a:])).sum(axis=1)
+            divergence = 0.5 * (bits[a] + bits[a:]) - middle
+            out[a, a:] += np.sqrt(np.maximum(0.0, divergence))
+    out /= len(tables)
+    return out + np.triu(out, 1).T
+
+
+def _bits(share: Real) -> Real:
+    return np.asarray(share * np.log2(np.where(share > 0.0, share, 1.0)))

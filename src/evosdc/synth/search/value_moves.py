@@ -9,20 +9,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.compile.kernels import kernel
-from evosdc.synth.data.encoding import cell_at, number_of
+from evosdc.synth.data.encoding import Codes, cell_at, number_of
 from evosdc.synth.data.rules import breaks
+from evosdc.synth.objective.cost import cost_of, distance_of
 from evosdc.synth.objective.covariances import settle_products, try_products
-from evosdc.synth.objective.goal import cost_of, distance_of
-from evosdc.synth.objective.prices import leaving, look, shift_risk
-from evosdc.synth.objective.tables import table_value
-from evosdc.synth.search.candidate_state import count_record, renew_table
+from evosdc.synth.objective.tables import value_of
+from evosdc.synth.search.move_deltas import (
+    count_key,
+    count_record,
+    leaving,
+    look,
+    renew_table,
+)
 from evosdc.synth.search.rng import below
 
 # Of variables with more levels so many are looked at, drawn from the variable's own
-# distribution: what a move costs must not grow with the levels.
+# distribution: the time of a move must not grow with the levels.
 _TRIED_LEVELS = 6
 # Stands for the cells of a table that a swap leaves as it is.
 _UNMOVED = -2
@@ -38,15 +43,15 @@ class Attempt(NamedTuple):
     the products of the variable's numbers.
     """
 
-    cells: NDArray[np.int64]
-    changes: NDArray[np.float64]
-    wish: NDArray[np.float64]
-    tried: NDArray[np.int64]
-    groups: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    risks: NDArray[np.float64]
-    record: NDArray[np.int16]
-    shift: NDArray[np.float64]
+    cells: Long
+    changes: Real
+    wish: Real
+    tried: Long
+    groups: Real
+    totals: Real
+    risks: Real
+    record: Codes
+    shift: Real
 
 
 @kernel(inner=True)
@@ -77,23 +82,7 @@ def _exchange(risk, keys, codes, i, k, j, value, other, totals):  # type: ignore
     for sign in (-1, 1):
         for place in range(1 if i == k else 2):
             record = k if place else i
-            shift_risk(
-                risk.cells.members,
-                risk.cells.steps,
-                risk.cells.order,
-                risk.cells.heads,
-                risk.cells.dense,
-                risk.cells.hashes,
-                risk.original,
-                risk.pair_start,
-                risk.pair_cell,
-                risk.shades,
-                keys,
-                record,
-                codes[record],
-                sign,
-                totals,
-            )
+            count_key(risk, keys, record, codes[record], sign, totals)
         codes[i, j] = value
         if i != k:
             codes[k, j] = other
@@ -101,22 +90,9 @@ def _exchange(risk, keys, codes, i, k, j, value, other, totals):  # type: ignore
 
 @kernel(inner=True, borrows=True)
 def _wanted(  # type: ignore[no-untyped-def]
-    members,
-    steps,
-    order,
-    heads,
-    dense,
-    hashes,
-    away,
-    tables,
-    table_steps,
-    slope,
-    up,
-    record,
-    old,
-    tried,
-    wish,
-):
+    members, steps, order, heads, dense, hashes, away, tables, table_steps, slope, up,
+    record, old, tried, wish,
+):  # fmt: skip
     """Return that of the values tried whose cells are most in deficit.
 
     Prices are those at the margin. The value it has is no answer, nor is one that
@@ -152,13 +128,14 @@ def new_value(target, candidate, attempt, sizes, source, state, i, j):  # type: 
     for k in range(many):
         some = sizes[j] > _TRIED_LEVELS
         attempt.tried[k] = source[below(state, len(source)), j] if some else k
+    index = target.cells
     new = _wanted(
-        target.cells.members,
-        target.cells.steps,
-        target.cells.order,
-        target.cells.heads,
-        target.cells.dense,
-        target.cells.hashes,
+        index.members,
+        index.steps,
+        index.order,
+        index.heads,
+        index.dense,
+        index.hashes,
         target.away,
         target.touch[begin:end],
         target.touch_step[begin:end],
@@ -179,7 +156,7 @@ def new_value(target, candidate, attempt, sizes, source, state, i, j):  # type: 
 @kernel(inline="always")
 def try_tables(target, candidate, attempt, i, k, j, new, swap):  # type: ignore[no-untyped-def]
     """Price a new value of variable `j` in every table that has it."""
-    index, kinds, group = target.cells, target.kind, target.group
+    index = target.cells
     members, steps, order = index.members, index.steps, index.order
     heads, dense, hashes = index.heads, index.dense, index.hashes
     cells, up, down = attempt.cells, candidate.up, candidate.down
@@ -208,40 +185,25 @@ def try_tables(target, candidate, attempt, i, k, j, new, swap):  # type: ignore[
         if gone != 0:
             change += leaving(target, candidate.outside, t, gone)
         attempt.changes[w] = change
-        g = group[t]
-        value = table_value(
-            kinds[t],
-            candidate.sums[t] + change,
-            target.records,
-            target.degree[t],
-            target.reference[t],
-            target.noise[t],
-        )
+        g = target.group[t]
+        value = value_of(target, t, candidate.sums[t] + change)
         attempt.groups[g] += target.group_weight[g] * (value - candidate.values[t])
     if len(candidate.products) > 0:
         attempt.groups[len(candidate.groups) - 1] += try_products(
-            target.covariances,
-            candidate.products,
-            candidate.codes,
-            target.records,
-            i,
-            k,
-            j,
-            np.int64(new),
-            swap,
-            attempt.shift,
-        )
+            target.covariances, candidate.products, candidate.codes, target.records,
+            i, k, j, np.int64(new), swap, attempt.shift,
+        )  # fmt: skip
 
 
 @kernel(inner=True, borrows=True)
 def _forbidden(rules, codes, i, k, j, new, put):  # type: ignore[no-untyped-def]
     """Whether records `i` and `k` break a rule with new values of variable `j`."""
-    old, kept = codes[i, j], codes[k, j]
+    old, other = codes[i, j], codes[k, j]
     codes[i, j] = new
     codes[k, j] = put
     broken = breaks(rules, codes[i], j) or breaks(rules, codes[k], j)
     codes[i, j] = old
-    codes[k, j] = kept
+    codes[k, j] = other
     return broken
 
 
@@ -252,7 +214,7 @@ def _try_risk(risk, goal, candidate, attempt, i, k, j, new, put, utility, bar): 
     Returns the new cost, or -1 where the move is not made.
     """
     keys, codes, totals = candidate.keys, candidate.codes, attempt.totals
-    old, kept = codes[i, j], codes[k, j]
+    old, other = codes[i, j], codes[k, j]
     for r in range(4):
         totals[r] = candidate.totals[r]
     _exchange(risk, keys, codes, i, k, j, new, put, totals)
@@ -260,7 +222,7 @@ def _try_risk(risk, goal, candidate, attempt, i, k, j, new, put, utility, bar): 
         attempt.risks[r] = totals[r] * risk.scale[r]
     cost = cost_of(goal, utility, attempt.risks)
     if cost > bar:
-        _exchange(risk, keys, codes, i, k, j, old, kept, totals)
+        _exchange(risk, keys, codes, i, k, j, old, other, totals)
         return -1.0
     for r in range(4):
         candidate.totals[r] = totals[r]
@@ -288,22 +250,9 @@ def _settle(target, candidate, attempt, guide, j, swap):  # type: ignore[no-unty
 
 @kernel(inline="always")
 def change(  # type: ignore[no-untyped-def]
-    target,
-    risk,
-    goal,
-    rules,
-    candidate,
-    attempt,
-    guide,
-    at_risk,
-    i,
-    k,
-    j,
-    new,
-    swap,
-    now,
-    bar,
-):
+    target, risk, goal, rules, candidate, attempt, guide, at_risk, i, k, j, new, swap,
+    now, bar,
+):  # fmt: skip
     """Change variable `j` of record `i` if the cost stays within `bar`.
 
     A swap gives record `k` the value that `i` had. `attempt` holds what the tables say.
@@ -313,7 +262,7 @@ def change(  # type: ignore[no-untyped-def]
     codes = candidate.codes
     put = codes[i, j] if swap else new
     utility = distance_of(goal, attempt.groups, target.floor)
-    # Most moves end here, on a bound that no gain in risk can mend.
+    # Most moves end here, on a bound that no gain in risk makes up for.
     if goal.utility * utility > bar:
         return -1.0
     moves_risk = at_risk and risk.role[j] > 0

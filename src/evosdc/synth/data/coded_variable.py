@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.metrics.coded_numbers import CodedNumbers, as_coded, written
+from evosdc.options import copies
+from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.variable import Variable, make_variable
 
 
@@ -42,7 +44,7 @@ class CodedVariable(Variable):
         """Whether levels are numbers, in their order; the codes come after them."""
         return True
 
-    def encode(self, column: pa.ChunkedArray) -> NDArray[np.int16]:
+    def encode(self, column: pa.ChunkedArray) -> Codes:
         """Return the level of each value of a column."""
         assert self.plain is not None
         coded = as_coded(column, self.labels)
@@ -58,10 +60,7 @@ class CodedVariable(Variable):
         return out.astype(np.int16)
 
     def decode(
-        self,
-        codes: NDArray[np.int16],
-        rng: np.random.Generator,
-        rank: NDArray[np.float64] | None = None,
+        self, codes: Codes, rng: np.random.Generator, rank: Real | None = None
     ) -> pa.Array:
         """Write a number or a code for each level."""
         assert self.plain is not None
@@ -78,7 +77,7 @@ class CodedVariable(Variable):
                 texts[i] = None
         return pa.array(texts, pa.string()).cast(self.type)
 
-    def read(self, column: pa.ChunkedArray) -> NDArray[np.float64]:
+    def read(self, column: pa.ChunkedArray) -> Real:
         """Return the numbers of a column; NaN for codes and where there is none."""
         return as_coded(column, self.labels).numbers
 
@@ -96,36 +95,26 @@ def make_coded(
     name: str,
     column: pa.ChunkedArray,
     coded: CodedNumbers,
+    coding: copies.Coding,
     bins: int | Sequence[float],
-    *,
-    binning: str,
-    restore: str,
     cuts: Sequence[float],
-    least: int,
 ) -> CodedVariable:
     """Group the numbers and codes of a column into levels."""
+    fewest = max(1, coding.least)
     known = coded.numbers[~np.isnan(coded.numbers)]
     whole = bool((known == np.rint(known)).all())
     kind = pa.int64() if whole else pa.float64()
-    plain = make_variable(
-        name,
-        pa.chunked_array([pa.array(known).cast(kind)]),
-        bins,
-        binning=binning,
-        restore=restore,
-        pool=0,
-        cuts=cuts,
-        least=least,
-    )
+    numbers = pa.chunked_array([pa.array(known).cast(kind)])
+    plain = make_variable(name, numbers, replace(coding, pool=0), bins, cuts)
     usual = int(np.bincount(plain.level, weights=plain.weight).argmax())
     counts = [int((coded.codes == k).sum()) for k in range(len(coded.labels))]
     levels: list[int] = []
     size = plain.size
     for count in counts:
-        levels.append(size if count >= max(1, least) else usual)
-        size += count >= max(1, least)
+        levels.append(size if count >= fewest else usual)
+        size += count >= fewest
     gone = int(coded.absent.sum())
-    missing = size if gone >= max(1, least) else -1
+    missing = size if gone >= fewest else -1
     shown = [k for k, level in enumerate(levels) if level >= plain.size]
     rare = sum(count > 0 for count in counts) - len(shown)
     return CodedVariable(
@@ -141,9 +130,11 @@ def make_coded(
         missing=missing,
         edges=plain.edges,
         absent=usual,
-        inside=plain.inside,
+        parts=plain.parts,
         decimals=plain.decimals,
-        care=replace(plain.care, replaced=rare, missing=0 < gone < least),
+        protection=replace(
+            plain.protection, replaced=rare, missing=0 < gone < coding.least
+        ),
         plain=plain,
         labels=coded.labels,
         code_level=tuple(levels),

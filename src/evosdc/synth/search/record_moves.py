@@ -8,19 +8,21 @@ lands on a cell. The risk of doing so is in the price, as it is for every move.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evosdc.compile.kernels import kernel
 from evosdc.synth.data.encoding import cell_at, number_of
 from evosdc.synth.data.rules import breaks
+from evosdc.synth.objective.cost import cost_of, distance_of
 from evosdc.synth.objective.covariances import try_record
-from evosdc.synth.objective.goal import cost_of, distance_of
-from evosdc.synth.objective.prices import leaving, look, shift_risk
-from evosdc.synth.objective.tables import MATCH, table_value
-from evosdc.synth.search.candidate_state import count_record, renew_table
+from evosdc.synth.objective.tables import MATCH, value_of
+from evosdc.synth.search.move_deltas import (
+    count_key,
+    count_record,
+    leaving,
+    look,
+    renew_table,
+)
 from evosdc.synth.search.rng import below
-
-Floats = NDArray[np.float64]
 
 # So many records are looked at for one in surplus, and for one in deficit.
 _TRIES = 8
@@ -90,33 +92,16 @@ def _forbidden(rules, free, record):  # type: ignore[no-untyped-def]
 
 
 @kernel(inner=True)
-def _trade(risk, keys, i, leaving, entering, totals):  # type: ignore[no-untyped-def]
+def _exchange_keys(risk, keys, i, old, new, totals):  # type: ignore[no-untyped-def]
     """Exchange record `i` for another in the risk counters."""
     for sign in (-1, 1):
-        shift_risk(
-            risk.cells.members,
-            risk.cells.steps,
-            risk.cells.order,
-            risk.cells.heads,
-            risk.cells.dense,
-            risk.cells.hashes,
-            risk.original,
-            risk.pair_start,
-            risk.pair_cell,
-            risk.shades,
-            keys,
-            i,
-            leaving if sign < 0 else entering,
-            sign,
-            totals,
-        )
+        count_key(risk, keys, i, old if sign < 0 else new, sign, totals)
 
 
 @kernel(inner=True)
 def _try_tables(target, candidate, old, record, cells, changes, groups):  # type: ignore[no-untyped-def]
     """Price the change of a record in every table it moves in."""
-    kinds, group = target.kind, target.group
-    for t in range(len(kinds)):
+    for t in range(len(target.kind)):
         a = _cell(target.cells, t, old)
         b = _cell(target.cells, t, record)
         cells[t, 0], cells[t, 1] = a, b
@@ -126,28 +111,9 @@ def _try_tables(target, candidate, old, record, cells, changes, groups):  # type
             gone = int(b < 0) - int(a < 0)
             if gone != 0:
                 changes[t] += leaving(target, candidate.outside, t, gone)
-            groups[group[t]] += target.group_weight[group[t]] * (
-                table_value(
-                    kinds[t],
-                    candidate.sums[t] + changes[t],
-                    target.records,
-                    target.degree[t],
-                    target.reference[t],
-                    target.noise[t],
-                )
-                - candidate.values[t]
-            )
-
-
-@kernel(inner=True)
-def _settle(target, candidate, guide, cells, changes):  # type: ignore[no-untyped-def]
-    """Move the record's counters and renew the prices of the cells it touched."""
-    for t in range(len(target.kind)):
-        if cells[t, 0] == cells[t, 1]:
-            continue
-        renew_table(target, candidate, guide, t, changes[t])
-        count_record(target, candidate, t, cells[t, 0], -1)
-        count_record(target, candidate, t, cells[t, 1], 1)
+            g = target.group[t]
+            value = value_of(target, t, candidate.sums[t] + changes[t])
+            groups[g] += target.group_weight[g] * (value - candidate.values[t])
 
 
 @kernel(inner=True)
@@ -172,16 +138,20 @@ def replace(target, risk, goal, rules, free, candidate, guide, i, record, bar): 
     totals = candidate.totals.copy()
     with_risk = goal.risk > 0.0 or goal.penalty.max() > 0.0
     if with_risk:
-        _trade(risk, candidate.keys, i, old, record, totals)
+        _exchange_keys(risk, candidate.keys, i, old, record, totals)
     cost = cost_of(goal, utility, totals * risk.scale)
     if cost > bar:
         if with_risk:
-            _trade(risk, candidate.keys, i, record, old, totals)
+            _exchange_keys(risk, candidate.keys, i, record, old, totals)
         return -1.0
     candidate.totals[:] = totals
     candidate.risks[:] = totals * risk.scale
     candidate.groups[:] = groups
-    _settle(target, candidate, guide, cells, changes)
+    for t in range(len(target.kind)):
+        if cells[t, 0] != cells[t, 1]:
+            renew_table(target, candidate, guide, t, changes[t])
+            count_record(target, candidate, t, cells[t, 0], -1)
+            count_record(target, candidate, t, cells[t, 1], 1)
     candidate.products[:] += added
     candidate.codes[i] = record
     return cost

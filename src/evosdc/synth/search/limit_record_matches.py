@@ -1,4 +1,4 @@
-"""Hold a copy back: no more records with a partner in the original than chance gives.
+"""No more records with a match in the original than a fresh sample has.
 
 Where tables have many cells and the file has few records, following them closely leads
 to the records themselves, although nothing asked for these. So a finished candidate is
@@ -15,22 +15,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from evosdc.arrays import Int, Long
 from evosdc.metrics.counts import joint_keys
 from evosdc.metrics.data import Categorical, bin_codes, from_codes
 from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import broken
 from evosdc.synth.search.population import SynthesisProblem
 
-_ROUNDS = 40
-# A copy is held back only where it is about to fail, and no further than needed: each
-# exchange spoils tables. Parts of the way from what is usual to what is allowed.
-_NEAR, _SAFE = 0.8, 0.6
+_MAX_ROUNDS = 40
+# A copy is changed only where it is about to fail, and no further than needed: each
+# exchange spoils tables. Shares of the way from what is usual to what is allowed.
+_CHANGE_FROM, _CHANGE_TO = 0.8, 0.6
 
 
-class Holder:
-    """Knows how the values of levels are binned by an evaluation."""
+class RecordMatchLimiter:
+    """Tests candidates as an evaluation does, and changes records beyond chance."""
 
     def __init__(
         self,
@@ -46,42 +47,40 @@ class Holder:
         # Values that no risk looks at are traded where there are such.
         self._columns = [j for j in free if j not in roles] or free
         rng = np.random.default_rng([seed, 4])
-        self._bins: list[NDArray[np.int32]] = []
+        self._bins: list[Int] = []
+        self._sizes: list[int] = []
         columns = []
         for variable in domain.variables:
             levels = variable.decode(np.arange(variable.size, dtype=np.int16), rng)
             column = table.column(variable.name)
-            parts = [column, pa.chunked_array([levels])]
-            binned = bin_codes(variable.name, parts)
+            binned = bin_codes(variable.name, [column, pa.chunked_array([levels])])
             columns.append(binned[: len(column)])
+            # How an evaluation bins the values of each level.
             self._bins.append(binned[len(column) :])
-        self._sizes = [
-            int(max(a.max(), b.max())) + 1
-            for a, b in zip(columns, self._bins, strict=True)
-        ]
+            self._sizes.append(int(binned.max()) + 1)
         self._original = self._file(np.column_stack(columns))
 
-    def hold(self, codes: Codes, left: Callable[[], float] = lambda: np.inf) -> Codes:
+    def limit(self, codes: Codes, left: Callable[[], float] = lambda: np.inf) -> Codes:
         """Return a candidate that is no closer than a fresh sample would be.
 
         It is given back as it is where that is so already, and as far as it got where
         no time is `left`.
         """
         test = self._test(codes)
-        if test is None or test.value <= _part(test, _NEAR):
+        if test is None or test.value <= _part(test, _CHANGE_FROM):
             return codes
         rng = np.random.default_rng([self._seed, 4, 1])
         codes = codes.copy()
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             if left() <= 0:
                 break
             matched = self._matched(codes)
-            wanted = _part(test, _SAFE)
+            wanted = _part(test, _CHANGE_TO)
             share = 1.0 - wanted / test.value
             many = max(1, int(np.ceil(share * len(matched))))
             self._trade(codes, rng.permutation(matched)[:many], rng)
             found = self._test(codes)
-            if found is None or found.value <= _part(found, _SAFE):
+            if found is None or found.value <= _part(found, _CHANGE_TO):
                 break
             test = found
         return codes
@@ -106,7 +105,7 @@ class Holder:
         )
         return tests[0] if tests else None
 
-    def _matched(self, codes: Codes) -> Ints:
+    def _matched(self, codes: Codes) -> Long:
         """Return the records that have a partner in the original, one for one."""
         made = self._binned(codes)
         (first, second), _ = joint_keys((self._original, made), range(made.columns))
@@ -122,7 +121,7 @@ class Holder:
         rank[order] = np.arange(len(order)) - begin
         return np.flatnonzero(rank < there)
 
-    def _trade(self, codes: Codes, rows: Ints, rng: np.random.Generator) -> None:
+    def _trade(self, codes: Codes, rows: Long, rng: np.random.Generator) -> None:
         """Trade one value of each of some records with any other record."""
         columns = rng.choice(self._columns, len(rows))
         others = rng.integers(0, len(codes), len(rows))
