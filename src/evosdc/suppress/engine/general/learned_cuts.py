@@ -53,7 +53,9 @@ class LearnedCuts:
         each = zip(
             levels.cell.tolist(), levels.sign.tolist(), levels.amount, strict=True
         )
-        found = {((cell,), sign): float(amount) for cell, sign, amount in each}
+        found: dict[tuple[tuple[int, ...], int], float] = {
+            ((cell,), sign): float(amount) for cell, sign, amount in each
+        }
         for cells, sign, amount in self._problem.sum_levels:
             found[cells, sign] = amount
         return found

@@ -294,7 +294,7 @@ class DeviationModel:
         takes two to fifteen times as long on tables of 4,000 to 31,000 cells. Slow
         programs do that all the same, as long as the answer gets cheaper by it.
         """
-        asked, low, high, cost, along, _ = program
+        asked, _, high, cost, along, _ = program
         starts = [asked] if along is None else np.flatnonzero(along).tolist()
         n, matrix, columns = len(cost), self._pairs.matrix, self._by_column
         shut = high[:n] + high[n:] <= 0.0
@@ -444,14 +444,14 @@ class DeviationModel:
         """
         _, low, high, cost, along, last = program
         back = cost if turned is None else turned
-        rows, part, some = None, self._by_column, slice(None)
+        rows, part, some = None, self._by_column, np.arange(len(cost))
         if classes is not None:
             rows, part = _part_of(self._by_column, classes)
             at = np.concatenate([classes, classes + len(cost)])
             low, high, some = low[at], high[at], classes
         if along is not None:
             part = sparse.vstack([part, sparse.csr_array(along[None, some])])
-        columns = both_ways(sparse.csc_array(part))
+        columns = both_ways(part.tocsc())
         both = np.concatenate([cost[some], back[some]])
         pass_program(self._solver, part.shape[0], columns, low, high, both, last)
         return rows

@@ -168,8 +168,8 @@ class ProgramEvaluator(GroupEvaluator):
     def _exposed(self, with_levels: Long) -> Long:
         """The cells that the primaries alone leave short, as far as time allows.
 
-        A cell called exposed by mistake costs time only. One that is left out by mistake
-        would have no witness, and nobody would ask whether attackers exclude it.
+        A cell called exposed by mistake costs time only. One that is left out by
+        mistake has no witness, and nobody asks whether attackers exclude it.
         """
         primary = self._problem.primary
         free = self._table.programs.movable(primary)

@@ -83,9 +83,7 @@ class GeneralTable:
         of_sum = self.is_sum(rows)
         if not free[self.rows.cell[rows[~of_sum]]].all():
             return False
-        return all(
-            free[self.demand(row).cells].any() for row in rows[of_sum].tolist()
-        )
+        return all(free[self.demand(row).cells].any() for row in rows[of_sum].tolist())
 
     def add(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Add demands: rows against the public, each with another attacker."""
