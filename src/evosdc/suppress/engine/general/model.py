@@ -379,9 +379,11 @@ class DeviationModel:
             return None
         if not self._ray_of_sum:
             return self._rows, pairs.multipliers(self._ray, k, self._up, self._down)
-        alone[places] = 1.0
-        ray = self._ray / self._ray_of_sum
-        return self._rows, -pairs.multipliers(ray, k, self._up, self._down, alone)
+        # The way that the sum was to go: the least room is that of the cells this way.
+        alone[places] = way = np.sign(self._ray_of_sum)
+        ray = self._ray / abs(self._ray_of_sum)
+        y = pairs.multipliers(ray, None, self._up, self._down, alone)
+        return self._rows, -way * y
 
     def _room(self, amount: float, price: Real) -> Real:
         """Room of classes both ways in units of an amount; none without a price."""
