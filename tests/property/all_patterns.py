@@ -85,12 +85,19 @@ class AllPatterns:
                 return False
         return True
 
-    def _most(self, hidden: Mask, cell: int, sign: int, amount: float) -> float:
-        """How far a cell can be moved, as a share of an amount, at most 1."""
+    def _most(
+        self, hidden: Mask, cell: int | list[int], sign: int, amount: float
+    ) -> float:
+        """How far a cell, or the sum of some, can be moved, as a share of an amount.
+
+        A cell at most 1.
+        """
         n = len(self._every)
         up = np.where(hidden, np.minimum(self._up / amount, _FAR), 0.0)
         down = np.where(hidden, np.minimum(self._down / amount, _FAR), 0.0)
-        (up if sign > 0 else down)[cell] = min(1.0, (up if sign > 0 else down)[cell])
+        if not isinstance(cell, list):
+            way = up if sign > 0 else down
+            way[cell] = min(1.0, way[cell])
         cost = np.zeros(n)
         cost[cell] = -sign
         self._lp.changeColsBounds(n, self._every, -down, up)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from network_twins import reach
+from scipy import sparse
+from scipy.optimize import linprog
 
 from evosdc.instances import make
 from evosdc.suppress.engine.general import model
@@ -72,6 +74,61 @@ def test_pricing_finds_the_optimum_of_all_cells(
         if neighbours == 3:
             assert any(size is not None for size in sizes)
     np.testing.assert_allclose(answers[0], answers[1], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", SHAPES, ids=str)
+@pytest.mark.parametrize("seed", range(2))
+def test_sums_move_as_cheaply_as_a_plain_program_says(
+    options: dict[str, Any], seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With few cells and with all; what a refusal says leaves the sum too little."""
+    small = {**options, "shape": (4, 3, 2) if len(options["shape"]) == 3 else (7, 5)}
+    table = make("random", seed, sensitive=0.3, **small)
+    problem, rng = Problem.of(table), np.random.default_rng(seed)
+    columns, n = independent_equations(table, up_sets(table)), len(table)
+    some = problem.primary | (rng.random(n) < 0.6)
+    cells = np.flatnonzero(problem.hideable & some)
+    price = np.where(problem.primary | (rng.random(n) < 0.3), 0, problem.cost)
+    may_move = np.isin(np.arange(n), cells)
+    up, down = np.where(may_move, problem.up, 0), np.where(may_move, problem.down, 0)
+    refused = []
+    for case in range(12):
+        members = rng.choice(table.primaries, 2 + case % 3, replace=False)
+        sign = 1 - 2 * (case % 2)
+        amount = float(rng.choice([0.3, 0.9, 2.0]) * problem.down[members].sum() + 1)
+        asked = Demand(int(members[0]), sign, amount, None, tuple(members[1:].tolist()))
+        in_sum = np.isin(np.arange(n), members).astype(float)
+        equations = sparse.vstack([table.matrix, sparse.csr_array(in_sum[None])])
+        least = linprog(
+            np.concatenate([price, price]),
+            A_eq=sparse.hstack([equations, -equations]),
+            b_eq=np.append(np.zeros(table.matrix.shape[0]), sign * amount),
+            bounds=np.stack([np.zeros(2 * n), np.concatenate([up, down])], axis=1),
+        )
+        for neighbours in (3, n):
+            monkeypatch.setattr(model, "NEIGHBOURS", neighbours)
+            program = DeviationModel(columns, cells, problem.up, problem.down)
+            move = program.cheapest(asked, price[cells])
+            assert (move is None) == (least.status == 2), case
+            if move is not None:
+                steps = np.zeros(n)
+                steps[move.cells] = move.by
+                assert sign * in_sum @ steps == pytest.approx(amount)
+                costs = float(np.abs(steps) @ price)
+                assert costs == pytest.approx(least.fun, rel=1e-5, abs=1e-5)
+                continue
+            why = program.refusal()
+            assert why is not None
+            rows, multipliers = why
+            y = np.zeros(columns.shape[0])
+            y[rows] = multipliers
+            left = sign * (in_sum - columns.T @ y)
+            left[np.abs(left) < 1e-9] = 0.0
+            ways = left > 0
+            most = np.dot(left[ways], up[ways]) - np.dot(left[~ways], down[~ways])
+            assert most < amount
+            refused.append(program.farthest(asked)[0] < amount)
+    assert all(refused)
 
 
 @pytest.mark.parametrize("options", SHAPES, ids=str)

@@ -11,6 +11,7 @@ is asked for against each of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -89,7 +90,8 @@ class Problem:
     attackers
         Who else must not reach it; the public alone unless given.
     sums
-        Sums of cells of one respondent that must be protected as well.
+        Sums of cells of one respondent that must be protected as well, strict margins
+        included.
     secondary
         Cells with demands that are not sensitive: secondaries that must be safe, too.
         They are protected against the public alone; None where there are none.
@@ -144,7 +146,7 @@ class Problem:
             hideable=table.status != FIXED,
             levels=_levels(table, strict, secondary),
             attackers=Attackers.public() if attackers is None else attackers,
-            sums=RespondentSums.none() if sums is None else sums,
+            sums=_with_margins(table, sums, strict),
             secondary=secondary,
         )
         problem._refuse_levels_beyond_bounds()
@@ -170,22 +172,42 @@ class Problem:
         """The attackers, followed by one row per sum that knows all cells but one.
 
         A deviation that moves one cell of a sum and leaves the others alone moves the
-        sum by as much: it is asked for as if an attacker knew the others. That suffices
-        and is not necessary: a cheaper pattern may move several cells of a sum.
+        sum by as much: that is what boxes look for. The cell with the most room comes
+        first. Programs move all cells of a sum.
         """
         if not len(self.sums):
             return self.attackers
-        others = [self.sums.cells(s)[1:] for s in range(len(self.sums))]
-        ends = self.attackers.start[-1] + np.cumsum([len(cells) for cells in others])
-        cell = np.concatenate([self.attackers.cell, *others])
-        nothing = np.zeros(len(cell) - len(self.attackers.cell))
+        sets = [np.array(cells, np.int64) for cells in self._sets]
+        ends = self.attackers.start[-1] + np.cumsum([len(cells) for cells in sets])
+        cell = np.concatenate([self.attackers.cell, *sets])
+        room = np.concatenate(
+            [np.where(np.arange(len(cells)) == 0, np.inf, 0.0) for cells in sets]
+        )
         return Attackers(
             np.concatenate([self.attackers.start, ends]).astype(np.int64),
             cell,
-            np.concatenate([self.attackers.up, nothing]),
-            np.concatenate([self.attackers.down, nothing]),
+            np.concatenate([self.attackers.up, room]),
+            np.concatenate([self.attackers.down, room]),
             self.attackers.kind + (SUM,) * len(self.sums),
         )
+
+    @cached_property
+    def _sets(self) -> list[tuple[int, ...]]:
+        """The cells of each sum, the one with the most room first."""
+        room = np.minimum(self.up, self.down)
+        each = (self.sums.cells(s) for s in range(len(self.sums)))
+        return [
+            tuple(cells[np.argsort(-room[cells], kind="stable")].tolist())
+            for cells in each
+        ]
+
+    @property
+    def sum_levels(self) -> Iterator[tuple[tuple[int, ...], int, float]]:
+        """How far sums must move, strict margins included: cells, sign and amount."""
+        for number, cells in enumerate(self._sets):
+            for sign, levels in ((1, self.sums.upl), (-1, self.sums.lpl)):
+                if levels[number] > 0:
+                    yield cells, sign, float(levels[number])
 
     def amount_against(
         self, attacker: int, cell: int, sign: int, amount: float
@@ -285,6 +307,25 @@ def unreachable(problem: Problem, rows: list[int], best: list[float]) -> LevelEr
     )
     error.cells = tuple(dict.fromkeys(levels.cell[rows].tolist()))
     return error
+
+
+def _with_margins(
+    table: Table, sums: RespondentSums | None, strict: bool
+) -> RespondentSums:
+    """Return sums with levels that must be exceeded, as the judge asks for them."""
+    if sums is None:
+        return RespondentSums.none()
+    if not strict:
+        return sums
+    margin = strict_margin(table)
+    each = [sums.cells(s) for s in range(len(sums))]
+    more = np.array([margin[cells].max() for cells in each])
+    most = (np.array([room[cells].sum() for cells in each]) for room in room_of(table))
+    up, down = (
+        np.minimum(level + more, np.maximum(level, room))
+        for level, room in zip((sums.upl, sums.lpl), most, strict=True)
+    )
+    return replace(sums, upl=up, lpl=down)
 
 
 def _least_asked(

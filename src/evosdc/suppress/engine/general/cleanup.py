@@ -74,7 +74,7 @@ def _replaced(
     table, witnesses = state.table, state.witnesses
     problem, programs = table.problem, table.programs
     free = programs.movable(trial)
-    if not free[table.rows.cell[users]].all():
+    if not table.any_moves(users, free):
         return False
     # Witnesses that rest on primaries and cheap cells leave the others free to go.
     price = np.where(free, problem.cost, np.inf)
@@ -110,11 +110,12 @@ def _ask(
 ) -> Move | None:
     """Ask for one deviation for all open attackers of a level, else for its own."""
     demands = state.table.rows
-    if demands.attacker[row]:
+    if demands.attacker[row] and not state.table.is_sum([row])[0]:
         among = np.array(rows)
         among = among[demands.cell[among] == demands.cell[row]]
         among = among[demands.sign[among] == demands.sign[row]]
         among = among[demands.attacker[among] > 0]
+        among = among[~state.table.is_sum(among)]
         among = among[~state.witnesses.covered[among]]
         if len(among) > 1:
             move = ask(state.table.demand(*among.tolist()), price)

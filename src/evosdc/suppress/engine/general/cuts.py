@@ -55,7 +55,8 @@ class AttackCuts:
         self._public = _levels_of(problem)
         # In the order in which they are asked next. Levels against other attackers are
         # added when a deviation that covers one for the public moves their cells.
-        self._levels = [*self._public, *_sums_of(problem)]
+        sums = (Level(*asked) for asked in problem.sum_levels)
+        self._levels = [*self._public, *sums]
         self._listed: set[tuple[int, int, int]] = set()
         self._owners = make_knowledge(
             problem.attackers, len(problem.attackers), len(problem.table)
@@ -157,14 +158,3 @@ def _levels_of(problem: Problem) -> list[Level]:
     levels = problem.levels
     each = (levels.cell.tolist(), levels.sign.tolist(), levels.amount.tolist())
     return [Level((c,), s, a) for c, s, a in zip(*each, strict=True)]
-
-
-def _sums_of(problem: Problem) -> list[Level]:
-    """The levels of sums of cells of one respondent, where they have any."""
-    found: list[Level] = []
-    for number in range(len(problem.sums)):
-        cells = tuple(problem.sums.cells(number).tolist())
-        for sign, level in ((1, problem.sums.upl), (-1, problem.sums.lpl)):
-            if level[number] > 0:
-                found.append(Level(cells, sign, float(level[number])))
-    return found

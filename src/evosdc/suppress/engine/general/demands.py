@@ -62,21 +62,23 @@ def demands_of(programs: Programs) -> Demands:
 
 
 def with_sums(problem: Problem, demands: Demands) -> Demands:
-    """Add the demands on sums of cells of one respondent, each asked of one cell.
+    """Add the demands on sums of cells of one respondent: rows of `Problem.knowledge`.
 
-    See `Problem.knowledge`. A sum must move by what its cells must move together.
+    Of a sum without levels nobody may learn the value: it must move by what one of its
+    cells must, the way that the cell must.
     """
-    real, sums = len(problem.attackers), problem.sums
+    real, known = len(problem.attackers), problem.knowledge
     rows: list[tuple[int, int, float, int]] = []
-    for number in range(len(sums)):
-        cells = sums.cells(number)
-        for sign in (1, -1):
-            inside = np.isin(demands.cell, cells) & (demands.sign == sign)
-            amount = float(demands.amount[inside].sum())
-            room = problem.up if sign > 0 else problem.down
-            amount = min(amount, float(room[cells[0]]))
-            if amount > 0:
-                rows.append((int(cells[0]), sign, amount, real + number))
+    asked = {(cells, sign): amount for cells, sign, amount in problem.sum_levels}
+    for who in range(real, len(known)):
+        cells = known.cells(who).tolist()
+        levels = {sign: asked.get((tuple(cells), sign), 0.0) for sign in (1, -1)}
+        if not any(levels.values()):
+            inside = np.flatnonzero(np.isin(demands.cell, cells))
+            if len(inside):
+                least = inside[np.argmin(demands.amount[inside])]
+                levels[int(demands.sign[least])] = float(demands.amount[least])
+        rows += [(cells[0], sign, a, who) for sign, a in levels.items() if a > 0]
     if not rows:
         return demands
     return Demands(
@@ -169,5 +171,7 @@ def round_levels_up(problem: Problem, demands: Demands) -> Real:
     room = np.where(
         demands.sign > 0, problem.up[demands.cell], problem.down[demands.cell]
     )
+    # What a sum has room for is not known.
+    room[demands.attacker >= len(problem.attackers)] = 0.0
     few = np.round(amount, places) == amount
     return np.where(few | (raised > room), amount, raised)

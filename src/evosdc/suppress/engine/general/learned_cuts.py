@@ -48,12 +48,17 @@ class LearnedCuts:
         return sparse.csr_array(self._columns.T)
 
     @cached_property
-    def _levels(self) -> dict[tuple[int, int], float]:
+    def _levels(self) -> dict[tuple[tuple[int, ...], int], float]:
         levels = self._problem.levels
         each = zip(
             levels.cell.tolist(), levels.sign.tolist(), levels.amount, strict=True
         )
-        return {(cell, sign): float(amount) for cell, sign, amount in each}
+        found: dict[tuple[tuple[int, ...], int], float] = {
+            ((cell,), sign): float(amount) for cell, sign, amount in each
+        }
+        for cells, sign, amount in self._problem.sum_levels:
+            found[cells, sign] = amount
+        return found
 
     def look_at(self, hidden: Mask) -> Slacks:
         """Begin with a pattern from which cells are to be published."""
@@ -65,7 +70,7 @@ class LearnedCuts:
         Cells count with the room that an attacker leaves them, if one asked. Of a level
         that stands for a width only the part that every pattern needs is kept.
         """
-        needed = self._levels.get((asked.cell, asked.sign), 0.0)
+        needed = self._levels.get((tuple(asked.cells), asked.sign), 0.0)
         if not needed:
             return
         least = asked._replace(amount=min(asked.amount, needed))
@@ -84,9 +89,13 @@ class LearnedCuts:
 
         It holds for all multipliers, so they are rounded to a grid.
         """
-        problem, (cell, sign, amount, tight) = self._problem, asked
+        cell, sign, amount, _, more = asked
         y = np.zeros(self._transposed.shape[1])
         y[rows] = multipliers
+        if more:
+            z = np.asarray(self._transposed @ np.rint(-y * MULTIPLIER_GRID))
+            z[asked.cells] += MULTIPLIER_GRID
+            return self._written(sign * z / (MULTIPLIER_GRID * amount), asked)
         at = slice(*self._transposed.indptr[cell : cell + 2])
         own = self._transposed.indices[at], self._transposed.data[at]
         size = float(own[1] @ y[own[0]])
@@ -97,12 +106,17 @@ class LearnedCuts:
             return None
         moves = -sign * z / (z[cell] * amount)
         moves[cell] = 0.0
+        return self._written(moves, asked)
+
+    def _written(self, moves: Real, asked: Demand) -> Cut | None:
+        """Write as a cut how a demand is met by what each cell is moved."""
+        problem, tight = self._problem, asked.tight
         moves[~problem.hideable] = 0.0
         cells = np.flatnonzero(moves)
         moves = moves[cells]
         up, down = problem.up[cells], problem.down[cells]
         if tight is not None:
-            up, down = tight.within(cells, up, down, cell)
+            up, down = tight.within(cells, up, down, asked.cell)
         room = np.where(moves > 0, up, down)
         return capacity_cut(cells, np.abs(moves) * room, problem.primary[cells], _SHORT)
 

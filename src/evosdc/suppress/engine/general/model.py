@@ -106,28 +106,38 @@ class Tight:
 
 
 class Demand(NamedTuple):
-    """A cell to be moved by an amount up or down.
+    """A cell, or the sum of several, to be moved by an amount up or down.
 
-    `tight` is the room that an attacker leaves some cells; None for the public.
+    `tight` is the room that an attacker leaves some cells; None for the public. `more`
+    are the other cells of a sum.
     """
 
     cell: int
     sign: int
     amount: float
     tight: Tight | None = None
+    more: tuple[int, ...] = ()
+
+    @property
+    def cells(self) -> list[int]:
+        """The cell, or those of the sum."""
+        return [self.cell, *self.more]
 
 
 class _Program(NamedTuple):
     """How some classes are moved by fixed amounts most cheaply; `asked` is the first.
 
     The first entries of `low`, `high` say how far classes move upwards, the others how
-    far downwards.
+    far downwards. Where a sum is asked for, `along` says how far it moves with each
+    class, which must add up to `sum`, and `asked` is the class of its first cell.
     """
 
     asked: int
     low: Real
     high: Real
     cost: Real
+    along: Real | None = None
+    sum: float = 0.0
 
 
 class DeviationModel:
@@ -158,8 +168,9 @@ class DeviationModel:
         for option, value in _BY_DUAL_SIMPLEX:
             self._solver.setOptionValue(option, value)
         self._ray: Real | None = None
-        # Of the last question that had no answer: the cell, and the one it waits for.
-        self._refused: tuple[int, int | None] | None = None
+        self._ray_of_sum = 0.0
+        # Of the last question that had no answer: the cells, and one they wait for.
+        self._refused: tuple[Long, int | None] | None = None
 
     @cached_property
     def _pairs(self) -> PairedCells:
@@ -185,6 +196,13 @@ class DeviationModel:
             self._class_room = self._pairs.room(*room)
         return int(np.searchsorted(self.cells, asked.cell))
 
+    def _places(self, asked: Demand) -> Long:
+        """Where the cells of a demand are; those that may not move are left out."""
+        wanted = np.array(asked.cells, dtype=np.int64)
+        place = np.searchsorted(self.cells, wanted)
+        place[place == len(self.cells)] = 0
+        return place[self.cells[place] == wanted]
+
     def cheapest(self, asked: Demand, price: Real) -> Move | None:
         """Find the cheapest deviation that meets a demand, or None.
 
@@ -192,20 +210,24 @@ class DeviationModel:
         cell must not move.
         """
         k = self._look_at(asked)
-        self._refused = (k, None)
-        held = self._held(k, asked, price)
+        places = self._places(asked) if asked.more else np.array([k])
+        self._refused = (places, None)
+        held = None if asked.more else self._held(k, asked, price)
         if held is not None:
-            self._refused = (k, held)
+            self._refused = (places, held)
             return None
-        program = self._program([asked], asked.amount, price)
+        if asked.more:
+            program = self._program_of_sum(asked, places, price)
+        else:
+            program = self._program([asked], asked.amount, price)
         if len(program.cost) <= 2 * NEIGHBOURS:
-            found = self._run(None, *program[1:])
+            found = self._run(None, program)
         else:
             found = self._near_or_whole(program)
         if found is None:
             return None
         self._refused = None
-        return self._as_move(self._pairs.moves(found), k, asked.amount)
+        return self._as_move(self._pairs.moves(found), places, asked.amount)
 
     def cheapest_together(self, asked: Sequence[Demand], price: Real) -> Move | None:
         """Find the cheapest deviation that meets several demands of the public exactly.
@@ -214,7 +236,7 @@ class DeviationModel:
         """
         k = self._look_at(asked[0])
         unit = float(np.median([demand.amount for demand in asked]))
-        found = self._run(None, *self._program(asked, unit, price)[1:])
+        found = self._run(None, self._program(asked, unit, price))
         if found is None:
             return None
         d = self._pairs.moves(found)
@@ -225,12 +247,12 @@ class DeviationModel:
         wanted = np.array([demand.sign * demand.amount / unit for demand in asked])
         if not fits.all() or np.abs(d[places] - wanted).max() > far:
             return None
-        return self._as_move(d, k, unit)
+        return self._as_move(d, np.array([k]), unit)
 
     def takes_long(self, asked: Demand, price: Real) -> bool:
         """Whether the program of all classes takes more than `_MOST_ITERATIONS`."""
         self._look_at(asked)
-        self._pass(None, *self._program([asked], asked.amount, price)[1:])
+        self._pass(None, self._program([asked], asked.amount, price))
         self._solver.run()
         return self._solver.getModelStatus() not in _ANSWERED
 
@@ -240,13 +262,29 @@ class DeviationModel:
         by_class = pairs.price(price)
         n, high, cost = len(pairs), self._room(unit, by_class), _level_prices(by_class)
         low = np.zeros(2 * n)
-        for cell, sign, amount, _ in reversed(asked):
+        for cell, sign, amount, *_ in reversed(asked):
             k = int(np.searchsorted(self.cells, cell))
             c = int(pairs.of[k])
             chosen, other = (c, c + n) if sign * pairs.sign[k] > 0 else (c + n, c)
             low[chosen] = high[chosen] = amount / unit
             low[other] = high[other] = cost[c] = 0.0
         return _Program(c, low, high, cost)
+
+    def _program_of_sum(self, asked: Demand, places: Long, price: Real) -> _Program:
+        """Write how a sum is moved most cheaply, in units of its amount."""
+        pairs = self._pairs
+        by_class = pairs.price(price)
+        high, cost = self._room(asked.amount, by_class), _level_prices(by_class)
+        first = int(pairs.of[places[0]])
+        low, along = np.zeros_like(high), self._along(places)
+        return _Program(first, low, high, cost, along, float(asked.sign))
+
+    def _along(self, places: Long) -> Real:
+        """How far the sum of some cells moves with each class."""
+        pairs = self._pairs
+        along = np.zeros(len(pairs))
+        np.add.at(along, pairs.of[places], pairs.sign[places])
+        return along
 
     def _near_or_whole(self, program: _Program) -> Real | None:
         """Solve the program of a neighbourhood, or of all classes if that falls short.
@@ -256,7 +294,8 @@ class DeviationModel:
         takes two to fifteen times as long on tables of 4,000 to 31,000 cells. Slow
         programs do that all the same, as long as the answer gets cheaper by it.
         """
-        asked, low, high, cost = program
+        asked, _, high, cost, along, _ = program
+        starts = [asked] if along is None else np.flatnonzero(along).tolist()
         n, matrix, columns = len(cost), self._pairs.matrix, self._by_column
         shut = high[:n] + high[n:] <= 0.0
         steps = np.ones(n) if self._slow else cost + 0.01
@@ -267,10 +306,12 @@ class DeviationModel:
         while many < n:
             if best is None:
                 equations = Equations.of(matrix, columns)
-                inside[nearest(asked, many, steps, equations)] = True
+                for start in starts:
+                    few = max(many // len(starts), 1)
+                    inside[nearest(start, few, steps, equations)] = True
                 inside[shut] = False
-                inside[asked] = True
-            found = self._run(np.flatnonzero(inside), low, high, cost)
+                inside[starts] = True
+            found = self._run(np.flatnonzero(inside), program)
             if found is not None:
                 z = columns.T @ self._duals
                 room = np.where(z > 0, high[:n], high[n:]) > 0
@@ -286,7 +327,7 @@ class DeviationModel:
             many = int(inside.sum()) if found is not None else 2 * many
         if best is not None and self._slow:
             return best
-        return self._run(None, low, high, cost)
+        return self._run(None, program)
 
     def _held(self, k: int, asked: Demand, price: Real) -> int | None:
         """A cell that moves with another and must not or cannot so far, if any."""
@@ -303,39 +344,46 @@ class DeviationModel:
 
     def farthest(self, asked: Demand) -> tuple[float, Move | None]:
         """How far a cell can move, at most `FAR` times the amount, and how."""
-        k = self._look_at(asked)
-        _, sign, unit, _ = asked
-        pairs = self._pairs
-        n, c = len(pairs), int(pairs.of[k])
+        self._look_at(asked)
+        places = self._places(asked)
+        sign, unit, pairs = asked.sign, asked.amount, self._pairs
+        n = len(pairs)
         high = np.minimum(self._room(unit, np.zeros(n)), FAR)
-        ways = np.zeros(n)
-        ways[c] = -float(sign * pairs.sign[k])
-        found = self._run(None, np.zeros(2 * n), high, ways, turned=-ways)
+        ways = -sign * self._along(places)
+        program = _Program(0, np.zeros(2 * n), high, ways)
+        found = self._run(None, program, turned=-ways)
         if found is None:
             return 0.0, None
         d = pairs.moves(found)
         moved = np.flatnonzero(d)
-        return max(0.0, sign * float(d[k])) * unit, Move(
+        return max(0.0, sign * float(d[places].sum())) * unit, Move(
             self.cells[moved], d[moved] * unit
         )
 
     def refusal(self) -> tuple[Long, Real] | None:
         """Why the last question had no answer: multipliers of some equations.
 
-        What these say together leaves the cell too little room (Farkas).
+        What these say together leaves the cell too little room (Farkas). Those of a sum
+        are scaled: the sum's cells less what they say is left with too little.
         """
         if self._refused is None:
             return None
-        pairs, (k, held) = self._pairs, self._refused
+        pairs, (places, held) = self._pairs, self._refused
+        alone, k = np.zeros(len(self.cells)), int(places[0])
         if held is not None:
-            alone = np.zeros(len(self.cells))
             alone[k] = -1.0
             nothing = np.zeros(len(pairs.rows))
             y = pairs.multipliers(nothing, held, self._up, self._down, alone)
             return self._rows, y
         if self._ray is None:
             return None
-        return self._rows, pairs.multipliers(self._ray, k, self._up, self._down)
+        if not self._ray_of_sum:
+            return self._rows, pairs.multipliers(self._ray, k, self._up, self._down)
+        # The way that the sum was to go: the least room is that of the cells this way.
+        alone[places] = way = np.sign(self._ray_of_sum)
+        ray = self._ray / abs(self._ray_of_sum)
+        y = pairs.multipliers(ray, None, self._up, self._down, alone)
+        return self._rows, -way * y
 
     def _room(self, amount: float, price: Real) -> Real:
         """Room of classes both ways in units of an amount; none without a price."""
@@ -348,9 +396,7 @@ class DeviationModel:
     def _run(
         self,
         classes: Long | None,
-        low: Real,
-        high: Real,
-        cost: Real,
+        program: _Program,
         turned: Real | None = None,
     ) -> Real | None:
         """Solve the program of some classes, or of all; return how far classes move.
@@ -358,8 +404,9 @@ class DeviationModel:
         Each class is one column upwards and one downwards, which costs the same unless
         `turned`. Dual prices of the equations, or why there is no solution, are kept.
         """
-        n, m, solver = len(cost), len(self._pairs.rows), self._solver
-        rows = self._pass(classes, low, high, cost, turned)
+        n, m, solver = len(program.cost), len(self._pairs.rows), self._solver
+        rows = self._pass(classes, program, turned)
+        most = m if rows is None else len(rows)
         solver.run()
         status = solver.getModelStatus()
         if status not in _ANSWERED:
@@ -372,14 +419,16 @@ class DeviationModel:
             status = solver.getModelStatus()
             for option, value in _BY_DUAL_SIMPLEX:
                 solver.setOptionValue(option, value)
-        self._ray = None
+        self._ray, self._ray_of_sum = None, 0.0
         if status != highspy.HighsModelStatus.kOptimal:
             _, there, ray = solver.getDualRay()
             if there:
-                self._ray = _spread(np.array(ray), rows, m)
+                self._ray = _spread(np.array(ray)[:most], rows, m)
+                if program.along is not None:
+                    self._ray_of_sum = float(ray[most])
             return None
         solution = solver.getSolution()
-        self._duals = _spread(np.array(solution.row_dual), rows, m)
+        self._duals = _spread(np.array(solution.row_dual)[:most], rows, m)
         values = np.array(solution.col_value)
         many = len(values) // 2
         moved = values[:many] - values[many:]
@@ -388,30 +437,32 @@ class DeviationModel:
     def _pass(
         self,
         classes: Long | None,
-        low: Real,
-        high: Real,
-        cost: Real,
+        program: _Program,
         turned: Real | None = None,
     ) -> Long | None:
-        """Pass the program of some classes to the solver; return its equations."""
+        """Pass the program of some classes to the solver; return its equations.
+
+        What moves a sum is one more row, the last.
+        """
+        _, low, high, cost, along, last = program
         back = cost if turned is None else turned
-        if classes is None:
-            part, both = self._by_column, np.concatenate([cost, back])
-            columns = both_ways(part)
-            pass_program(self._solver, part.shape[0], columns, low, high, both)
-            return None
-        rows, part = _part_of(self._by_column, classes)
-        columns = both_ways(sparse.csc_array(part))
-        at = np.concatenate([classes, classes + len(cost)])
-        both = np.concatenate([cost[classes], back[classes]])
-        pass_program(self._solver, len(rows), columns, low[at], high[at], both)
+        rows, part, some = None, self._by_column, np.arange(len(cost))
+        if classes is not None:
+            rows, part = _part_of(self._by_column, classes)
+            at = np.concatenate([classes, classes + len(cost)])
+            low, high, some = low[at], high[at], classes
+        if along is not None:
+            part = sparse.vstack([part, sparse.csr_array(along[None, some])])
+        columns = both_ways(part.tocsc())
+        both = np.concatenate([cost[some], back[some]])
+        pass_program(self._solver, part.shape[0], columns, low, high, both, last)
         return rows
 
-    def _as_move(self, d: Real, k: int, amount: float) -> Move | None:
+    def _as_move(self, d: Real, places: Long, amount: float) -> Move | None:
         """Drop what rounding moved; None where the rest no longer adds up."""
         moved = np.abs(d) > MOVED
         snapped = np.where(moved, d, 0.0)
-        if not moved[k]:
+        if not abs(snapped[places].sum()) > MOVED:
             return None
         off = np.abs(self._part @ snapped)
         if len(off) and off.max() > 10 * MOVED * max(1.0, np.abs(snapped).max()):

@@ -168,7 +168,8 @@ class ProgramEvaluator(GroupEvaluator):
     def _exposed(self, with_levels: Long) -> Long:
         """The cells that the primaries alone leave short, as far as time allows.
 
-        A cell called exposed by mistake costs time only.
+        A cell called exposed by mistake costs time only. One that is left out by
+        mistake has no witness, and nobody asks whether attackers exclude it.
         """
         primary = self._problem.primary
         free = self._table.programs.movable(primary)
@@ -189,4 +190,6 @@ class ProgramEvaluator(GroupEvaluator):
                     exposed[i] = True
                 else:
                     state.witnesses.add(move, row)
+        doubted = [row for row, _ in state.witnesses.unguarded()]
+        exposed |= np.isin(with_levels, self._table.rows.cell[doubted])
         return with_levels[exposed]

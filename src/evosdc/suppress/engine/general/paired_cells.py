@@ -78,13 +78,18 @@ class PairedCells:
         return np.flatnonzero(self.of == self.of[cell])
 
     def multipliers(
-        self, left: Real, asked: int, up: Real, down: Real, extra: Real | None = None
+        self,
+        left: Real,
+        asked: int | None,
+        up: Real,
+        down: Real,
+        extra: Real | None = None,
     ) -> Real:
         """Multipliers of all equations, from those of the equations that are left.
 
         Equations that made a class get such multipliers that the sum of all, and
-        `extra`, has one cell of each class: that which is asked about, and else the one
-        with the least room the way the sum goes. What follows from it is strongest.
+        `extra`, has one cell of each class: that which is asked about, if any, and else
+        the one with the least room the way the sum goes. What follows is strongest.
         """
         y = np.zeros(self._part.shape[0])
         y[self.rows] = left
@@ -114,12 +119,13 @@ class PairedCells:
         cells, data = part.indices[line].tolist(), part.data[line].tolist()
         return list(zip(cells, data, strict=True))
 
-    def _keepers(self, z: Real, asked: int, up: Real, down: Real) -> set[int]:
+    def _keepers(self, z: Real, asked: int | None, up: Real, down: Real) -> set[int]:
         """The cell of each class that stays in a sum of equations."""
         total = self.price(z * self.sign)
         ways = total[self.of] * self.sign
         room = np.where(ways > 0, up, down)
-        room[asked] = -1.0
+        if asked is not None:
+            room[asked] = -1.0
         order = np.lexsort((room, self.of))
         return set(order[self._starts].tolist())
 

@@ -20,16 +20,20 @@ from evosdc.table.attackers import Attackers
 
 # Rounding in a product of two numbers; a level missed by this share is reached.
 ROUNDING = 1e-12
+# A sum that moves by less than this share of what its cells do stands still.
+NO_MOVE = 1e-9
 
 
 class Knowledge(NamedTuple):
     """What attackers know beside the publication, by attacker and by cell.
 
     The first `real` of them are attackers; each other one stands for a sum.
+    The first cell of a sum has a row of `Rows` with its number.
     Entries ``start[a]`` to ``start[a + 1]`` of `cell`, `up` and `down` say how far
     attacker `a` believes a cell from its value at most. Those of a cell are
     ``entry[first[c]]`` to ``entry[first[c + 1]]``. `forth` and `back` are scratch
-    space, infinite between calls; so are `saved_up` and `saved_down`.
+    space, infinite between calls, `moved`, zero between calls, `saved_up` and
+    `saved_down`.
     """
 
     real: int
@@ -42,6 +46,7 @@ class Knowledge(NamedTuple):
     entry: Long
     forth: Real
     back: Real
+    moved: Real
     saved_up: Real
     saved_down: Real
 
@@ -105,6 +110,7 @@ def make_knowledge(attackers: Attackers, real: int, cells: int) -> Knowledge:
         entry=entry,
         forth=np.full(len(attackers), np.inf),
         back=np.full(len(attackers), np.inf),
+        moved=np.zeros(len(attackers)),
         saved_up=np.empty(len(who)),
         saved_down=np.empty(len(who)),
     )
@@ -236,7 +242,7 @@ def release(pool: Pool, row: int) -> None:
 
 @kernel(inner=True)
 def _limit(pool: Pool, knowledge: Knowledge, number: int) -> None:
-    """Note how far each attacker lets a witness be stretched, both ways."""
+    """Note how far each attacker lets a witness be stretched, and how sums move."""
     if len(knowledge.cell) == 0:
         return
     begin = pool.begin[number]
@@ -245,6 +251,9 @@ def _limit(pool: Pool, knowledge: Knowledge, number: int) -> None:
         for k in range(knowledge.first[c], knowledge.first[c + 1]):
             e = knowledge.entry[k]
             a = knowledge.attacker[e]
+            if a >= knowledge.real:
+                knowledge.moved[a] += by
+                continue
             up, down = knowledge.up[e] / abs(by), knowledge.down[e] / abs(by)
             knowledge.forth[a] = min(knowledge.forth[a], up if by > 0 else down)
             knowledge.back[a] = min(knowledge.back[a], down if by > 0 else up)
@@ -261,6 +270,7 @@ def _forget_limits(pool: Pool, knowledge: Knowledge, number: int) -> None:
         for k in range(knowledge.first[c], knowledge.first[c + 1]):
             a = knowledge.attacker[knowledge.entry[k]]
             knowledge.forth[a] = knowledge.back[a] = np.inf
+            knowledge.moved[a] = 0.0
 
 
 @kernel(inner=True)
@@ -326,8 +336,8 @@ def claim(
             forwards = (by > 0) == (side == 0)
             row = rows.first[2 * c + side]
             while row >= 0:
-                if not pool.covered[row]:
-                    a = rows.attacker[row]
+                a = rows.attacker[row]
+                if not pool.covered[row] and a < known.real:
                     most = known.forth[a] if forwards else known.back[a]
                     most = min(most * (1 + ROUNDING), forth if forwards else back)
                     times = rows.amount[row] / abs(by)
@@ -336,7 +346,37 @@ def claim(
                     ):
                         assign(pool, row, number)
                 row = rows.following[row]
+    if known.real < len(known.moved):
+        _claim_sums(pool, rows, number, forth, back)
     _forget_limits(pool, known, number)
+
+
+@kernel(inner=True)
+def _claim_sums(pool: Pool, rows: Rows, number: int, forth: float, back: float) -> None:
+    """Let a witness cover every open demand on a sum that it moves far enough."""
+    known = rows.knowledge
+    begin, end = pool.begin[number], pool.begin[number] + pool.length[number]
+    most = 0.0
+    for entry in range(begin, end):
+        most = max(most, abs(pool.entry_by[entry]))
+    for entry in range(begin, end):
+        c = pool.entry_cell[entry]
+        for k in range(known.first[c], known.first[c + 1]):
+            a = known.attacker[known.entry[k]]
+            by = known.moved[a]
+            known.moved[a] = 0.0
+            # What cancels out in its cells moves no sum.
+            if abs(by) <= NO_MOVE * most:
+                continue
+            for side in range(2):
+                far = forth if (by > 0) == (side == 0) else back
+                row = rows.first[2 * known.cell[known.start[a]] + side]
+                while row >= 0 and rows.attacker[row] != a:
+                    row = rows.following[row]
+                if row < 0 or pool.covered[row]:
+                    continue
+                if rows.amount[row] / abs(by) <= far:
+                    assign(pool, row, number)
 
 
 @kernel(inner=True)

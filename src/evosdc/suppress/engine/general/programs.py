@@ -115,7 +115,7 @@ class Programs:
             free = self._free
         else:
             free = self.movable(may_move)
-        if not free[asked.cell]:
+        if not free[asked.cells].any():
             return None
         price[~free] = np.inf
         few = 3 * np.count_nonzero(free) < len(self._whole.cells)
@@ -138,9 +138,17 @@ class Programs:
 
         Raising one inner cell and every total it is part of keeps all equations, and
         needs no solver. This is what the marginal method of tau-Argus amounts to: it
-        hides margins until the table is safe.
+        hides margins until the table is safe. Of a sum the cells are moved one by one,
+        until one of them can be moved far enough.
         """
-        (cell, sign, amount, tight), problem = asked, self.problem
+        for cell in asked.cells:
+            found = self._hide_totals(asked._replace(cell=cell), price)
+            if found is not None:
+                return found
+        return None
+
+    def _hide_totals(self, asked: Demand, price: Real) -> Move | None:
+        (cell, sign, amount, tight, _), problem = asked, self.problem
         if self.sets is None:
             return None
         below = self.sets.inner_below(cell)
@@ -164,9 +172,7 @@ class Programs:
         others = [attacker for attacker in attackers if attacker]
         if not others:
             return None
-        # A sum need not move by one of its cells alone, as its row asks.
-        single = len(others) == 1 and others[0] < len(self.problem.attackers)
-        return Tight.of(self.problem.knowledge, others, binding=single)
+        return Tight.of(self.problem.attackers, others, binding=len(others) == 1)
 
     def movable(self, hidden: Flags) -> Flags:
         """Hidden cells that do not follow one after the other from the equations."""

@@ -38,13 +38,16 @@ def pass_program(
     low: Real,
     high: Real,
     cost: Real,
+    last: float = 0.0,
 ) -> None:
     """Pass a program of equations whose right-hand sides are zero to a solver.
 
-    `columns` are the arrays of a CSC matrix. This is quicker than to change the bounds
-    and costs of a program that is there.
+    All but that of the last one, which may be another. `columns` are the arrays of a
+    CSC matrix. This is quicker than to change the bounds and costs of a program that is
+    there.
     """
-    nothing = np.zeros(rows)
+    right = np.zeros(rows)
+    right[-1:] = last
     solver.passModel(
         len(cost),
         rows,
@@ -55,8 +58,8 @@ def pass_program(
         cost,
         low,
         high,
-        nothing,
-        nothing,
+        right,
+        right,
         *columns,
         np.zeros(len(cost), dtype=np.int32),
     )

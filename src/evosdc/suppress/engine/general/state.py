@@ -251,7 +251,7 @@ class GeneralState:
         """
         demands, prices = self.table.rows, self._prices(price)
         levels: dict[tuple[int, int], list[int]] = {}
-        for row in rows.tolist():
+        for row in rows[~self.table.is_sum(rows)].tolist():
             key = int(demands.cell[row]), int(demands.sign[row])
             levels.setdefault(key, []).append(row)
         for together in levels.values():
@@ -403,8 +403,12 @@ class GeneralState:
 
     def _public(self, rows: list[int]) -> list[int]:
         """Those of some demands that are against the public, and those on sums."""
-        attacker, real = self.table.rows.attacker, len(self.table.problem.attackers)
-        return [row for row in rows if not 0 < attacker[row] < real]
+        attacker, of_sum = self.table.rows.attacker, self.table.is_sum(rows)
+        return [
+            row
+            for row, is_sum in zip(rows, of_sum, strict=True)
+            if is_sum or not attacker[row]
+        ]
 
     def _among_hidden(self) -> Question:
         """Ask for deviations of the cells hidden now.

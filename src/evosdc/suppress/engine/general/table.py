@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from evosdc.suppress.engine.base import Demands
+from evosdc.arrays import Flags
+from evosdc.suppress.engine.base import Cells, Demands
 from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
 from evosdc.suppress.engine.general.demands import (
     demands_of,
@@ -55,12 +57,33 @@ class GeneralTable:
     def demand(self, *rows: int) -> Demand:
         """Return a demand, or one for all attackers of some on a cell and direction."""
         demands, some = self.rows, list(rows)
+        if self.is_sum(some)[0]:
+            row = some[0]
+            at = self.problem.knowledge.entries(int(demands.attacker[row]))
+            return Demand(
+                int(demands.cell[row]),
+                int(demands.sign[row]),
+                float(demands.amount[row]),
+                more=tuple(self.problem.knowledge.cell[at][1:].tolist()),
+            )
         return Demand(
             int(demands.cell[some[0]]),
             int(demands.sign[some[0]]),
             float(demands.amount[some].max()),
             self.programs.against(demands.attacker[some].tolist()),
         )
+
+    def is_sum(self, rows: ArrayLike) -> Flags:
+        """Which of some demands are on sums."""
+        attackers = self.rows.attacker[np.asarray(rows, dtype=np.int64)]
+        return np.asarray(attackers >= len(self.problem.attackers))
+
+    def any_moves(self, rows: Cells, free: Flags) -> bool:
+        """Whether of each of some demands a cell is among those that can move."""
+        of_sum = self.is_sum(rows)
+        if not free[self.rows.cell[rows[~of_sum]]].all():
+            return False
+        return all(free[self.demand(row).cells].any() for row in rows[of_sum].tolist())
 
     def add(self, pairs: Sequence[tuple[int, int]]) -> None:
         """Add demands: rows against the public, each with another attacker."""
