@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -77,6 +78,16 @@ class Attackers:
             np.zeros(2, np.int64), none.astype(np.int64), none, none.copy(), (PUBLIC,)
         )
 
+    @cached_property
+    def owner(self) -> NDArray[np.int64]:
+        """The attacker of each entry of `cell`, `up` and `down`."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    @cached_property
+    def exact(self) -> NDArray[np.bool_]:
+        """Which entries are cells that their attacker knows exactly."""
+        return (self.up == 0) & (self.down == 0)
+
     def entries(self, attacker: int) -> slice:
         """Where the cells of an attacker are in `cell`, `up` and `down`."""
         return slice(int(self.start[attacker]), int(self.start[attacker + 1]))
@@ -88,7 +99,7 @@ class Attackers:
     def known(self, attacker: int) -> NDArray[np.int64]:
         """Return the cells that an attacker knows exactly, in order."""
         at = self.entries(attacker)
-        return self.cell[at][(self.up[at] == 0) & (self.down[at] == 0)]
+        return self.cell[at][self.exact[at]]
 
     def describe(self, table: Table, attacker: int) -> str:
         """Name an attacker by a cell that it knows more of, without values."""
