@@ -1,7 +1,7 @@
 """The table: cells, sparse equations and protection levels.
 
-House rule 2: a table is a sparse matrix. Hierarchies, dimensions and links are only
-more equations; the labels serve readers.
+Hierarchies, dimensions and links are only more equations of one sparse matrix; labels
+serve readers.
 """
 
 from __future__ import annotations
@@ -40,10 +40,7 @@ _COLUMNS = ("weight", "status", "lower", "upper", *LEVELS)
 
 
 def default_columns(value: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
-    """Return what is true of cells of which nothing is said.
-
-    A lower bound is not a number: equations tell which cells can be negative.
-    """
+    """Return default columns; the lower bounds, NaN here, depend on the equations."""
     n = len(value)
     return {
         "weight": np.abs(value),
@@ -63,36 +60,36 @@ class Table:
     value, weight
         The content of each cell and what hiding it costs.
     status
-        One letter a cell: see `evosdc.table.status`.
+        One letter per cell: see `evosdc.table.status`.
     lower, upper
-        External bounds: what anyone knows of the cell beforehand. May be infinite.
+        External bounds: what everyone knows of the cell beforehand. May be infinite.
     lpl, upl, spl
         Protection levels, as distances: an attacker's interval must reach
         ``value - lpl`` and ``value + upl`` and be at least ``spl`` wide.
     matrix, rhs
-        Equations ``matrix @ value = rhs``, a row each, as CSR.
+        Equations ``matrix @ value = rhs``, as CSR.
     dimensions, codes
-        Labels: node numbers of `dimensions`' hierarchies, an int32 row per cell.
+        Labels: node numbers in the hierarchies of `dimensions`, one row per cell.
         Empty where only equations are known (JJ files).
     frequency
         Number of contributors of each cell, where known.
     holdings
-        The same with the contributors of a holding counted once, where known.
+        Number of contributors with each holding counted once, where known.
     respondent
-        Who the lone contributor of each cell is, as a keyed hash; blank where there are
-        more. None where nobody knows: totals then tell who is the same.
+        The lone contributor of each cell as a keyed hash; blank where there are more.
+        None where unknown: totals then tell which cells have the same one.
     contributions
-        Who the two largest contributors of each cell are, and what they contribute;
-        None where nobody asked when the records were tabulated.
+        The two largest contributors of each cell and their contributions; None where
+        they were not tabulated.
     unshown
-        Cells that no table shows and linked tables are sums of: never published, never
-        judged, and known to attackers for what they are. None where there are none.
+        Cells that no table shows and whose sums linked tables are: never published and
+        never judged. None where there are none.
     origin
         How the table was made: rules, prior knowledge, consent.
     name
         The response variable, for display.
     notes
-        What was taken for granted when the table was read, in words.
+        Sentences on what was assumed when the table was read.
     """
 
     value: NDArray[np.float64]
@@ -288,8 +285,8 @@ class Table:
         if self.unshown is None:
             return self
         keep = np.flatnonzero(self.shown)
-        inside = self.matrix[:, np.flatnonzero(self.unshown)]
-        rows = np.flatnonzero(np.diff(sparse.csr_array(inside).indptr) == 0)
+        unshown = self.matrix[:, np.flatnonzero(self.unshown)]
+        rows = np.flatnonzero(np.diff(sparse.csr_array(unshown).indptr) == 0)
         columns = ("value", *_COLUMNS)
         maybe = ("frequency", "holdings", "respondent", "contributions")
         return self.replace(
@@ -311,14 +308,14 @@ class Table:
         if not changes.keys().isdisjoint(("value", "lower", "upper", "lpl", "upl")):
             table = table._with_levels_that_meet_bounds()
         if table.matrix is self.matrix:
-            # A verdict asks for them once per pattern and lone respondent.
+            # The judge uses them once per pattern and lone respondent.
             for name in ("columns", "network"):
                 if name in self.__dict__:
                     table.__dict__[name] = self.__dict__[name]
         return table
 
     def _with_levels_that_meet_bounds(self) -> Table:
-        """Return it without digits that floating point made up: see `at_the_bound`."""
+        """Return the table without rounding errors of levels: see `at_the_bound`."""
         lower, upper, lpl, upl = (
             np.array(column, dtype=np.float64)
             for column in (self.lower, self.upper, self.lpl, self.upl)
@@ -328,11 +325,11 @@ class Table:
         return replace(self, lower=lower, upper=upper, lpl=lpl, upl=upl)
 
     def residuals(self) -> NDArray[np.float64]:
-        """What each equation is off by."""
+        """Return the error of each equation."""
         return np.asarray(self.matrix @ self.value - self.rhs)
 
     def check(self) -> None:
-        """Raise a `TableError` for anything that does not form a table."""
+        """Raise a `TableError` where attributes do not form a table."""
         self._check_shapes()
         self._check_numbers()
         self._check_additive()
@@ -416,7 +413,7 @@ class Table:
 
     def _check_additive(self) -> None:
         off = np.abs(self.residuals())
-        # Next to nothing beside the largest cell is rounding, in tables of any size.
+        # Errors far below the largest cell are rounding, in tables of any magnitude.
         floor = min(1.0, 1e-9 * float(np.abs(self.value).max()))
         terms = abs(self.matrix) @ np.abs(self.value) + np.abs(self.rhs)
         size = np.maximum(max(floor, np.finfo(float).tiny), terms)
