@@ -155,7 +155,7 @@ def judge_attackers(
 def _combined(
     verdicts: Sequence[TableVerdict], witnesses: Sequence[Witness]
 ) -> TableVerdict:
-    """Return the first verdict with what all of them say of proofs."""
+    """Return the first verdict with the proofs of all."""
     proofs = Counter(w.method for w in witnesses)
     for verdict in verdicts:
         proofs.update(verdict.proofs)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,7 +19,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.coverage import Levels, Reach, exact_dtype, largest, sums_uncovered
+from evosdc.attack.coverage import (
+    Levels,
+    Reach,
+    exact_dtype,
+    largest,
+    over_one_scale,
+    sums_uncovered,
+)
 from evosdc.attack.coverage_against import uncovered_against
 from evosdc.compile.clock import moment
 from evosdc.results import Certificate
@@ -46,7 +52,7 @@ class CheckReport:
     ----------
     safe
         Every level of every judged cell is covered by witnesses that were accepted,
-        against everyone and, where asked, against each attacker who knows more.
+        against everyone and, if these are judged, each attacker who knows more.
     exact
         No accepted witness has an error: always so at tolerance 0.
     error
@@ -138,20 +144,11 @@ def verify(
 
     Parameters
     ----------
-    strict
-        Whether levels must be exceeded.
-    secondaries
-        Whether secondaries are judged as well.
+    strict, secondaries, known, whole, among
+        As for `evosdc.attack.judge`.
     tolerance
         The error up to which a witness is accepted, as a share of its move; 0 accepts
         exact witnesses only.
-    known
-        Hidden cells that the attacker knows: no witness may move them.
-    whole
-        Whether every witness must be a table of whole numbers; as the origin of the
-        table says where None.
-    among
-        The cells to judge; all that are sensitive (and secondary) where None.
     insiders
         Whether the sensitive cells are also judged against attackers who know more
         than everyone, by the witnesses that they believe possible.
@@ -262,8 +259,8 @@ def _read(
     numbers = _DECIMALS.get(table)
     if numbers is None:
         numbers = _DECIMALS[table] = (
-            _decimals(table.value, table.lower, table.upper),
-            _decimals(table.columns.data),
+            over_one_scale(table.value, table.lower, table.upper),
+            over_one_scale(table.columns.data),
         )
     (scale, (value, lower, upper)), (unit, (coefficients,)) = numbers
     hidden = np.isin(table.status, ("u", "m"))
@@ -401,22 +398,3 @@ def _error(exact: _Exact, c: Certificate, w: int) -> float:
             factor = Fraction(int(exact.coefficients[i]), exact.unit)
             sums[row] = sums.get(row, Fraction(0)) + step * factor
     return float(max([gap, *map(abs, sums.values())]) / move)
-
-
-def _decimals(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
-    """Read doubles as shortest decimals: whole numbers over one common scale.
-
-    Infinite entries are read as 0.
-    """
-    finite = [np.where(np.isfinite(a), a, 0.0) for a in arrays]
-    if all(np.all((a == np.rint(a)) & (np.abs(a) < 2.0**53)) for a in finite):
-        return 1, [a.astype(np.int64) for a in finite]
-    read = [[Decimal(repr(x)).as_integer_ratio() for x in a.tolist()] for a in finite]
-    parts = {part for numbers in read for _, part in numbers}
-    scale = 1
-    while any(scale % part for part in parts):
-        scale *= 10
-    return scale, [
-        np.array([*(n * (scale // part) for n, part in numbers), None], object)[:-1]
-        for numbers in read
-    ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
@@ -262,3 +263,19 @@ def _with_margin(level: float, margin: float, room: Fraction | None) -> Fraction
     if room is None:
         return needed
     return min(needed, max(decimal_of(level), room))
+
+
+def over_one_scale(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
+    """Read doubles as shortest decimals: integers over one scale; infinities as 0."""
+    finite = [np.where(np.isfinite(a), a, 0.0) for a in arrays]
+    if all(np.all((a == np.rint(a)) & (np.abs(a) < 2.0**53)) for a in finite):
+        return 1, [a.astype(np.int64) for a in finite]
+    read = [[Decimal(repr(x)).as_integer_ratio() for x in a.tolist()] for a in finite]
+    parts = {part for numbers in read for _, part in numbers}
+    scale = 1
+    while any(scale % part for part in parts):
+        scale *= 10
+    return scale, [
+        np.array([*(n * (scale // part) for n, part in numbers), None], object)[:-1]
+        for numbers in read
+    ]

@@ -22,10 +22,10 @@ from scipy import sparse
 from evosdc.attack.coverage import (
     ZERO,
     Levels,
-    decimal_of,
     exact_dtype,
     largest,
     matches,
+    over_one_scale,
     owners,
 )
 from evosdc.compile.clock import moment
@@ -164,7 +164,7 @@ def excluding(
     rest = np.flatnonzero(~beyond)
     num, den = c.numerators[entry[rest]], c.denominators[owner[entry[rest]]]
     up, down = attackers.up[belief[rest]], attackers.down[belief[rest]]
-    scale, (above, below) = _over_one_scale(up, down)
+    scale, (above, below) = over_one_scale(up, down)
     beyond[rest] = np.where(
         num > 0,
         _exceeds(num, den, above, scale) & ~np.isposinf(up),
@@ -272,19 +272,6 @@ def _exceeds(num: Any, den: Any, other: Any, scale: Any) -> NDArray[np.bool_]:
     left: Any = np.asarray(num).astype(form) * np.asarray(scale).astype(form)
     right: Any = np.asarray(other).astype(form) * np.asarray(den).astype(form)
     return np.asarray(left > right, dtype=bool)
-
-
-def _over_one_scale(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
-    """Read doubles as shortest decimals over one scale; infinite ones as 0."""
-    read = [
-        [decimal_of(x) if np.isfinite(x) else ZERO for x in array.tolist()]
-        for array in arrays
-    ]
-    scale = lcm(*{x.denominator for numbers in read for x in numbers})
-    return scale, [
-        np.array([*(int(x * scale) for x in numbers), None], dtype=object)[:-1]
-        for numbers in read
-    ]
 
 
 def _is_over(deadline: float | None) -> bool:

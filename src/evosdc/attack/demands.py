@@ -71,7 +71,7 @@ def judged_levels(
     among: NDArray[np.bool_] | None = None,
     room: Mapping[int, float] | None = None,
 ) -> JudgedLevels:
-    """Collect the levels of the primaries, and of the secondaries where asked.
+    """Collect the levels of the primaries, and optionally of the secondaries.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def no_levels() -> JudgedLevels:
 
 
 def counts_whole(table: Table, whole: bool | None) -> bool:
-    """Whether only whole numbers are possible: as given, else as the table says.
+    """Whether only whole numbers are possible: `whole`, else the table decides.
 
     Raises
     ------

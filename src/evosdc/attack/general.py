@@ -193,7 +193,7 @@ class GeneralFinder:
         return False
 
     def furthest(self, ledger: Ledger, cell: int, sign: int, limit: Fraction) -> None:
-        """Move a cell as far as it goes, up to a limit."""
+        """Move a cell as far as possible, up to a limit."""
         a = self.attacker
         room = a.room(cell, sign)
         if room is not None:

@@ -1,4 +1,4 @@
-"""Deviations suggested by whoever made a pattern, used only where they hold exactly.
+"""Deviations suggested by the maker of a pattern, used only where they hold exactly.
 
 A search knows the deviations that it relied on, which saves the judge from looking for
 them. That weakens nothing: a suggestion is turned into integers and dropped unless it

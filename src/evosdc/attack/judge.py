@@ -52,7 +52,7 @@ def judge(
         Moment of `evosdc.compile.clock.moment` after which what is not decided stays
         open: a cell is called exposed only where that was found.
     hints
-        Deviations to try first, as cells and steps, from whoever made the pattern. Each
+        Deviations to try first, as cells and steps, from the maker of the pattern. Each
         is made exact and checked like any other witness.
     known
         Cells whose value the attacker knows although the status says hidden: published
@@ -206,7 +206,7 @@ def _search(
 
 @dataclass(frozen=True, eq=False)
 class _Check:
-    """The witnesses that are used, and what the checker says of them."""
+    """The witnesses that are used, and the checker's report."""
 
     certificate: Certificate
     report: CheckReport

@@ -112,7 +112,7 @@ class NetworkFinder:
         return self._exactly(ledger, cell, sign, amount)
 
     def furthest(self, ledger: Ledger, cell: int, sign: int, limit: Fraction) -> None:
-        """Move a cell as far as it goes, up to a limit."""
+        """Move a cell as far as possible, up to a limit."""
         self._exactly(ledger, cell, sign, limit)
 
     def end(self, cell: int, sign: int) -> float:

@@ -30,7 +30,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosdc.errors import InputError, refuse_unknown
-from evosdc.table.shares import AGAIN, Coalition, Shares, decimal_of
+from evosdc.table.shares import TABULATE_AGAIN, Coalition, Shares, decimal_of
 from evosdc.table.status import PRIMARY
 from evosdc.table.table import Table
 from evosdc.table.totals import total_entries
@@ -46,7 +46,7 @@ _COALITION: Final = "coalition "
 
 @dataclass(frozen=True, eq=False)
 class Attackers:
-    """Attackers and what each knows beside the publication; the first is the public.
+    """Attackers and what each knows besides the publication; the first is the public.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def find_attackers(
         raise InputError(
             "the table does not say who contributes most to its cells",
             expected="the two largest contributors of each cell",
-            hint=AGAIN,
+            hint=TABULATE_AGAIN,
         )
     if kind == PUBLIC and not coalitions:
         return Attackers.public()

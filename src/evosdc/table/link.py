@@ -278,7 +278,7 @@ def _origin(
     ]
     joint = Origin.joint(t.origin for t in tables)
     # Labels determine the parts, unless some show other levels of a variable.
-    told = all(
+    by_labels = all(
         a.column == a.variable and len(a.codes) == len(trees[a.variable])
         for span in axes
         for a in span
@@ -286,7 +286,7 @@ def _origin(
     return replace(
         joint,
         ring=joint.ring or in_a_ring(spans),
-        tables=() if told else tuple(axes),
+        tables=() if by_labels else tuple(axes),
         unlinked=tuple(dict.fromkeys(unlinked)),
     )
 

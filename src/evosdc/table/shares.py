@@ -14,7 +14,7 @@ from evosdc.errors import InputError
 from evosdc.table.index import select
 from evosdc.table.table import Table
 
-AGAIN: Final = "tabulate the records again with --contributions"
+TABULATE_AGAIN: Final = "tabulate the records again with --contributions"
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Shares:
                 f"{name} is the largest contributor of {table.label(cell)}, and the "
                 "table does not say who that is",
                 expected="a cell with one contributor",
-                hint=AGAIN,
+                hint=TABULATE_AGAIN,
             )
         largest = str(table.contributions.who[cell, 0])
         if not largest:

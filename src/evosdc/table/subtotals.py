@@ -154,17 +154,17 @@ def find_sums(
     """
     found: list[Sum] = []
     left_out = set(leave_out)
-    alive = np.ones(len(rows.names), dtype=bool)
-    alive[list(left_out)] = False
+    available = np.ones(len(rows.names), dtype=bool)
+    available[list(left_out)] = False
     size = np.abs(np.where(rows.given, rows.numbers, 0.0)).sum(axis=1)
     for code in np.argsort(size, kind="stable").tolist():
-        if size[code] == 0 or not alive[code]:
+        if size[code] == 0 or not available[code]:
             continue
-        best = find_sum(rows, code, alive)
+        best = find_sum(rows, code, available)
         if best is not None:
             found.append(best)
             if best.sure or trusting:
-                alive[list(best.parts)] = False
+                available[list(best.parts)] = False
     # Uncertain sums of parts that already have a sum are left out.
     owned = {p for s in found if s.sure for p in s.parts}
     return [s for s in found if s.sure or trusting or not owned & {s.code, *s.parts}]
@@ -185,17 +185,17 @@ def sums_of_all(rows: Rows) -> list[tuple[int, float, int]]:
     return found
 
 
-def find_sum(rows: Rows, code: int, alive: NDArray[np.bool_]) -> Sum | None:
-    """Find the likeliest set of codes among `alive` whose sum is a code."""
+def find_sum(rows: Rows, code: int, available: NDArray[np.bool_]) -> Sum | None:
+    """Find the likeliest set of codes among `available` whose sum is a code."""
     bits, entries = rows.bits(code)
     best: Sum | None = None
-    for parts, price, beside in _ways(rows, code, alive, bits):
-        left = bits - price
+    for parts, cost, adjacent in _ways(rows, code, available, bits):
+        left = bits - cost
         several = len(parts) > 1
-        equal = _EQUAL_ROWS_OF_PREFIX if beside else _EQUAL_ROWS
-        enough = _SURE[beside, entries < 2] if several else equal
+        equal = _EQUAL_ROWS_OF_PREFIX if adjacent else _EQUAL_ROWS
+        enough = _SURE[adjacent, entries < 2] if several else equal
         sure = left >= enough and (several or entries > 1)
-        if not sure and not (beside and several and left >= 0):
+        if not sure and not (adjacent and several and left >= 0):
             continue
         if best is None or (sure, several, left) > (
             best.sure,
@@ -203,18 +203,18 @@ def find_sum(rows: Rows, code: int, alive: NDArray[np.bool_]) -> Sum | None:
             best.bits,
         ):
             best = Sum(code, tuple(parts), left, sure)
-        if sure and beside:
+        if sure and adjacent:
             break
     if best is None or not best.sure:
-        for parts, price in _near(rows, code, alive, entries):
-            left = bits - price
+        for parts, cost in _near(rows, code, available, entries):
+            left = bits - cost
             if left >= _SURE[True, entries < 2]:
                 return Sum(code, tuple(parts), left, sure=True, near=True)
     return best
 
 
 def _near(
-    rows: Rows, code: int, alive: NDArray[np.bool_], entries: int
+    rows: Rows, code: int, available: NDArray[np.bool_], entries: int
 ) -> Iterator[tuple[list[int], float]]:
     """Yield adjacent codes, or codes with the same prefix, with sums within rounding.
 
@@ -223,7 +223,7 @@ def _near(
     """
     at = rows.given[code]
     mine = rows.numbers[code, at]
-    others = np.flatnonzero(alive)
+    others = np.flatnonzero(available)
     others = others[others != code]
     place, n = int(np.searchsorted(others, code)), len(others) + 1
     behind, before = (
@@ -236,9 +236,9 @@ def _near(
         for last in np.flatnonzero(np.all(np.abs(sums - mine) <= slack[:, None], 1)):
             k = int(last) + 1
             if k > 1:
-                price = log2((n - 1) * (n - 2)) + entries * log2(k + 2)
-                yield sorted(run[:k].tolist()), price
-    below = [c for c in rows.starting(rows.names[code]) if alive[c] and c != code]
+                cost = log2((n - 1) * (n - 2)) + entries * log2(k + 2)
+                yield sorted(run[:k].tolist()), cost
+    below = [c for c in rows.starting(rows.names[code]) if available[c] and c != code]
     if len(below) > 1:
         off = np.abs(rows.numbers[below][:, at].sum(axis=0) - mine)
         if np.all(off <= rows.unit * (len(below) + 1) / 2 * (1 + 1e-9)):
@@ -246,16 +246,16 @@ def _near(
 
 
 def _ways(
-    rows: Rows, code: int, alive: NDArray[np.bool_], bits: float
+    rows: Rows, code: int, available: NDArray[np.bool_], bits: float
 ) -> Iterator[tuple[list[int], float, bool]]:
     """Yield sets of codes that a code is the sum of, with the bits that finding costs.
 
     And whether they are adjacent to the code, or have it as a prefix.
     """
-    others = np.flatnonzero(alive)
+    others = np.flatnonzero(available)
     others = others[others != code]
     n = len(others) + 1
-    below = [c for c in rows.starting(rows.names[code]) if alive[c] and c != code]
+    below = [c for c in rows.starting(rows.names[code]) if available[c] and c != code]
     if below and rows.holds(code, below):
         yield below, log2(n), True
     at = rows.given[code]
@@ -269,9 +269,9 @@ def _ways(
         run = others[start:end].tolist()
         parts = [c for c in run if np.any(numbers[c])]
         if len(parts) > 1 and rows.holds(code, parts):
-            beside = place in (start, end)
-            tries = (n - 1) * (n - 2) * (1 if beside else n / 2)
-            yield run, log2(tries), beside
+            adjacent = place in (start, end)
+            tries = (n - 1) * (n - 2) * (1 if adjacent else n / 2)
+            yield run, log2(tries), adjacent
     if rows.positive:
         others = others[(mass[others] > 0) & (mass[others] <= mass[code] + slack)]
         room = numbers[code] * (1 + _CLOSE)

@@ -51,6 +51,10 @@ def default_columns(value: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
     }
 
 
+def _copied(column: ArrayLike | None, dtype: Any) -> NDArray[Any] | None:
+    return None if column is None else np.array(column, dtype)
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """A table of magnitudes or counts and its equations; never changed in place.
@@ -148,47 +152,31 @@ class Table:
         """
         v = np.array(value, dtype=np.float64).ravel()
         n = len(v)
-
-        given: dict[str, ArrayLike | None] = {
-            "weight": weight,
-            "status": status,
-            "lower": lower,
-            "upper": upper,
-            "lpl": lpl,
-            "upl": upl,
-            "spl": spl,
-        }
-        columns: dict[str, NDArray[Any]] = {}
-        for key, default in default_columns(v).items():
-            chosen = default if given[key] is None else given[key]
-            filled = np.broadcast_to(np.asarray(chosen, default.dtype), (n,))
-            columns[key] = filled.copy()
+        columns = default_columns(v)
+        given = (weight, status, lower, upper, lpl, upl, spl)
+        for (key, default), column in zip(columns.items(), given, strict=True):
+            if column is not None:
+                filled = np.broadcast_to(np.asarray(column, default.dtype), (n,))
+                columns[key] = filled.copy()
         rows = sparse.csr_array(matrix, dtype=np.float64)
         unknown = np.isnan(columns["lower"])
         if unknown.any() and rows.shape[1] == n:
             columns["lower"][unknown] = natural_floor(v, rows)[unknown]
-        dims = tuple(dimensions)
+        right = np.zeros(rows.shape[0]) if rhs is None else rhs
+        labels = np.empty((n, 0)) if codes is None else np.reshape(codes, (n, -1))
         table = cls(
             value=v,
             **columns,
             matrix=rows,
-            rhs=(
-                np.zeros(rows.shape[0])
-                if rhs is None
-                else np.array(rhs, dtype=np.float64).ravel()
-            ),
-            dimensions=dims,
-            codes=(
-                np.empty((n, 0), dtype=np.int32)
-                if codes is None
-                else np.array(codes, dtype=np.int32).reshape(n, -1)
-            ),
-            frequency=None if frequency is None else np.array(frequency, np.int64),
+            rhs=np.array(right, dtype=np.float64).ravel(),
+            dimensions=tuple(dimensions),
+            codes=np.array(labels, dtype=np.int32),
+            frequency=_copied(frequency, np.int64),
             name=name,
-            holdings=None if holdings is None else np.array(holdings, np.int64),
-            respondent=None if respondent is None else np.array(respondent, dtype=str),
+            holdings=_copied(holdings, np.int64),
+            respondent=_copied(respondent, str),
             contributions=contributions,
-            unshown=None if unshown is None else np.array(unshown, dtype=bool),
+            unshown=_copied(unshown, bool),
             origin=origin or Origin(),
             notes=tuple(notes),
         )
