@@ -46,21 +46,11 @@ def exact_vertex(
 ) -> tuple[list[int], int] | None:
     """Return numerators and a denominator of an exact solution near `x`, or None.
 
-    Parameters
-    ----------
-    rows
-        Equations as CSR with one column per entry of `x` and integer coefficients.
-    x
-        A solution of ``rows @ x = 0`` with ``0 <= x <= room``, in units in which
-        bounds are whole numbers.
-    room
-        Upper bounds, None where open.
-    closeness
-        How near to a bound a value counts as at the bound. Where a level is that near
-        to the end of an interval, values off a bound are mistaken for values at it;
-        then a much smaller distance is tried.
-    deadline
-        Moment of `evosdc.compile.clock.moment` after which it ends with `Unfinished`.
+    `x` is a solution of ``rows @ x = 0`` with ``0 <= x <= room`` (None: open), in units
+    in which bounds and coefficients are whole numbers. A value within `closeness` of a
+    bound counts as at the bound. Where a level is that near to the end of an interval,
+    values off a bound are mistaken for values at it; then a much smaller distance is
+    tried. Raises `Unfinished` after the deadline.
     """
     return (
         _rounded(rows, x, room)
@@ -150,19 +140,10 @@ def exact_solution(
 ) -> list[Number] | None:
     """Solve homogeneous equations exactly, or return None.
 
-    Parameters
-    ----------
-    equations
-        Coefficients by column.
-    near
-        The values of columns that neither `fixed` nor the equations determine.
-    fixed
-        Columns whose values are known. Where these contradict each other, some are
-        changed by the difference, within `least` and `most`.
-    close
-        The largest such change, in addition to a billionth of the value.
-    deadline
-        Moment of `evosdc.compile.clock.moment` after which it ends with `Unfinished`.
+    Where the values of `fixed` columns contradict each other, some are changed, within
+    `least` and `most`, by at most `close` and a billionth of the value. `near` gives
+    the values of columns that are not determined. Raises `Unfinished` after the
+    deadline.
     """
     value = dict(fixed)
     count = len(most)

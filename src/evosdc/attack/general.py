@@ -103,21 +103,25 @@ class GeneralFinder:
         self.deadline = deadline
         self._suggested = places or {}
         rows, columns = attacker.rows, attacker.columns
-        self._rp, self._ri = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-        self._cp = columns.indptr.astype(np.int64)
-        self._ci = columns.indices.astype(np.int64)
-        per_row = np.diff(self._rp).astype(np.float64)
-        self._freedom = np.full(len(attacker.free), np.inf)
-        cell = np.repeat(np.arange(len(attacker.free)), np.diff(self._cp))
-        np.minimum.at(self._freedom, cell, per_row[self._ci])
-        self._freedom[np.isinf(self._freedom)] = 0.0
-        self._touched = np.zeros(rows.shape[0], np.int64)
-        self._inside = np.zeros(rows.shape[1], np.int64)
+        starts = columns.indptr.astype(np.int64)
+        of_rows = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+        of_columns = starts, columns.indices.astype(np.int64)
+        self._equations = (*of_rows, *of_columns)
+        self._in_none = np.diff(starts) == 0
+        # The fewest free cells of an equation of each cell.
+        freedom = np.full(len(attacker.free), np.inf)
+        cell = np.repeat(np.arange(len(attacker.free)), np.diff(starts))
+        np.minimum.at(
+            freedom, cell, np.diff(rows.indptr)[columns.indices].astype(float)
+        )
+        self._freedom = np.where(np.isinf(freedom), 0.0, freedom)
+        self._scratch = np.zeros(rows.shape[0], int), np.zeros(rows.shape[1], int)
         data = rows.data
         self._whole_rows = bool(np.all(data == np.rint(data)))
         self._plain_sums = bool(np.all(np.abs(data) == 1))
-        self._rx = data.astype(np.int64) if self._plain_sums else np.empty(0, np.int64)
-        self._cx = columns.data.astype(np.int64) if self._plain_sums else self._rx
+        if self._plain_sums:
+            row_signs, column_signs = data.astype(int), columns.data.astype(int)
+            self._signed_equations = (*of_rows, row_signs, *of_columns, column_signs)
         self._programs: dict[int, tuple[_Columns, Program]] = {}
         self._units: dict[int, int] = {}
 
@@ -151,12 +155,7 @@ class GeneralFinder:
             np.array([s for _, s, _ in levels], dtype=np.int64),
             np.array([amount / a.scale for _, _, amount in levels]),
             _SMALL_MOVE_TRIES,
-            self._rp,
-            self._ri,
-            self._rx,
-            self._cp,
-            self._ci,
-            self._cx,
+            *self._signed_equations,
             a.up_size,
             a.down_size,
             1,
@@ -173,7 +172,7 @@ class GeneralFinder:
         room = self.attacker.room(cell, sign)
         if not self.attacker.free[cell] or (room is not None and room < amount):
             return False
-        if self._cp[cell] == self._cp[cell + 1]:
+        if self._in_none[cell]:
             return self._alone(ledger, cell, sign, amount)
         if self.nearby(ledger, cell, sign, amount):
             return True
@@ -200,7 +199,7 @@ class GeneralFinder:
             limit = min(limit, Fraction(room))
         if not a.free[cell] or not limit:
             return
-        if self._cp[cell] == self._cp[cell + 1]:
+        if self._in_none[cell]:
             self._alone(ledger, cell, sign, limit)
         else:
             self._wholly(ledger, cell, sign, limit, short=True)
@@ -211,7 +210,7 @@ class GeneralFinder:
         room = a.up_size[cell] if sign > 0 else a.down_size[cell]
         if not a.free[cell] or room == 0:
             return 0.0
-        if self._cp[cell] == self._cp[cell + 1]:
+        if self._in_none[cell]:
             return float(room)
         size = abs(float(a.table.value[cell])) or 1.0
         power = _power(min(size, float(room)))
@@ -237,16 +236,12 @@ class GeneralFinder:
             cell,
             branch,
             _MAX_LOCAL_CELLS,
-            self._rp,
-            self._ri,
-            self._cp,
-            self._ci,
+            *self._equations,
             self._freedom,
             a.up_size,
             a.down_size,
             float(amount / a.scale),
-            self._touched,
-            self._inside,
+            *self._scratch,
         )
         return found
 

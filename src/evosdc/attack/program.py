@@ -181,23 +181,9 @@ def whole_move(
 ) -> NDArray[np.float64] | None:
     """Move a cell by whole numbers, or return None where that is impossible.
 
-    Parameters
-    ----------
-    rows
-        The equations, one column per cell.
-    low, high
-        How far each cell can move down (negative) and up; may be infinite.
-    column, sign
-        The cell to move, and its direction.
-    least
-        How far at least; None maximises the move.
-    nodes
-        How many nodes the solver may explore.
-
-    Raises
-    ------
-    Unfinished
-        Where time or nodes ran out first.
+    `low` (negative) and `high` bound the moves of all cells. The cell moves in
+    direction `sign` by at least `least`, or as far as possible where that is None.
+    Raises `Unfinished` where time or nodes of the solver run out first.
     """
     limit = _MAX_INTEGER_SECONDS
     if deadline is not None:
