@@ -17,10 +17,9 @@ from benchmarks.experiments import scale_work
 from benchmarks.judge import contributors, hide
 from evosdc.attack.certificate import assemble
 from evosdc.attack.checker import verify
-from evosdc.attack.demands import judged_levels
 from evosdc.attack.ledger import Ledger
-from evosdc.attack.model import AttackModel
-from evosdc.attack.spread import Case, Spread
+from evosdc.attack.question import Question
+from evosdc.attack.tasks import LevelPool, Shared
 from evosdc.instances import make
 from evosdc.parallel import Workers
 from evosdc.suppress.methods import hitas
@@ -42,25 +41,25 @@ def judge_row(share: float) -> Row:
     """Parts of the judge on a 3-D table of which a share of the cells is hidden."""
     begun = time.process_time()
     table = hide(contributors((99, 26, 17), 0, 4.0, 15), share, 1)
-    case = Case(AttackModel.of(table, judged_levels(table, False, False)), {})
-    ledger = Ledger(case.attacker)
+    shared = Shared(Question(table=table), {})
+    ledger = Ledger(shared.attacker)
     waves: list[list[float]] = []
     sizes: list[int] = []
 
-    class Timed(Spread):
+    class Timed(LevelPool):
         def map(self, function: Any, tasks: Any, many: int) -> list[Any]:
             wave, answers, given = [], [], list(tasks)
             for task in given:
                 start = time.process_time()
-                answers.append(function(case, task))
+                answers.append(function(shared, task))
                 wave.append(time.process_time() - start)
             waves.append(wave)
             sizes.append(len(pickle.dumps((given, answers))) // max(1, many))
             return answers
 
-    with Timed(case, None, Workers()) as spread:
-        spread.easy(ledger)
-        spread.hard(ledger)
+    with Timed(shared, None, Workers()) as pool:
+        pool.small_moves(ledger)
+        pool.programs(ledger)
     verify(table, assemble(ledger.witnesses))
     done = [part for wave in waves for part in wave]
     after: list[list[int]] = []
@@ -75,7 +74,7 @@ def judge_row(share: float) -> Row:
         done,
         after,
         alone=time.process_time() - begun - sum(done),
-        shared=len(pickle.dumps(case)) / _MB,
+        shared=len(pickle.dumps(shared)) / _MB,
         told=float(np.mean(sizes)) / _MB,
     )
 

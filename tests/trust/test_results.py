@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import evosdc
-from evosdc.attack.proof import read_proof
+from evosdc.attack import read_proof
 from evosdc.errors import InputError
 from evosdc.io.archive import read_arrays
 

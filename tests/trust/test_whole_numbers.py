@@ -177,7 +177,7 @@ def test_fractions_are_taken_where_whole_tables_take_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Then the claim says that combinations of whole numbers were not judged."""
-    monkeypatch.setattr(general, "_FEW_CELLS", 0)
+    monkeypatch.setattr(general, "_MAX_INTEGER_CELLS", 0)
     dims, codes = cells_of((3, 3, 3))
     moves = CIRCUIT.ravel()
     lpl = np.where(moves == 2, 5.0, 0.0)
@@ -229,7 +229,7 @@ def test_sensitive_cells_take_the_range_claimed(
     sizes: tuple[int, ...], fractions: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if fractions:
-        monkeypatch.setattr(general, "_FEW_CELLS", 0)
+        monkeypatch.setattr(general, "_MAX_INTEGER_CELLS", 0)
     rng = np.random.default_rng([*sizes, fractions])
     safe = 0
     for _ in range(8):

@@ -112,7 +112,8 @@ def test_by_definition(seed: int) -> None:
         cells = np.flatnonzero(status == "u")
         low, high = intervals(view, cells)
         # A total of one cannot be below what its only part is known to be.
-        own = OwnShares(final).room_alone(np.flatnonzero(who == number))
+        known = np.flatnonzero(who == number).tolist()
+        own = OwnShares(final).room(dict.fromkeys(known, 0.0), set(known))
         room = np.array([own.get(c, np.inf) for c in cells.tolist()])
         lpl = np.minimum(final.lpl[cells], room)
         assert np.all(low <= final.value[cells] - lpl + 1e-6)

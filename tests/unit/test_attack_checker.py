@@ -11,6 +11,7 @@ from builders import flat_table
 from evosdc.attack import certificate_from_arrays, judge, strict_margin, verify
 from evosdc.attack.certificate import witness_arrays
 from evosdc.attack.coverage import Levels
+from evosdc.attack.coverage_against import uncovered_against
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.results import Certificate
@@ -266,10 +267,13 @@ def test_cells_that_time_leaves_out_are_not_looked_at_one_by_one(table: Table) -
     known, shown = table.replace(frequency=frequency), rectangle()
     levels = Levels.of(known, False, False, 0.0, None)
     accepted, lone = np.ones(len(shown.cells), dtype=bool), lone_attackers(known)
-    late = levels.against(shown, accepted, lone, set(), moment() - 1)
-    assert late == ([], [0])
-    assert levels.against(shown, accepted, lone, {0}, moment() - 1) == ([], [])
-    assert levels.against(shown, accepted, lone, set(), None) == ([(0, 1)], [])
+
+    def against(left_out: set[int], deadline: float | None) -> object:
+        return uncovered_against(levels, shown, accepted, lone, left_out, deadline)
+
+    assert against(set(), moment() - 1) == ([], [0])
+    assert against({0}, moment() - 1) == ([], [])
+    assert against(set(), None) == ([(0, 1)], [])
 
 
 def test_what_time_leaves_out_is_not_covered(table: Table) -> None:

@@ -20,7 +20,7 @@ from evosdc.attack import (
 )
 from evosdc.attack.exact import exact_vertex
 from evosdc.attack.ledger import Unfinished
-from evosdc.attack.model import unpick, whole
+from evosdc.attack.model import as_integers, fix_determined
 from evosdc.compile.clock import moment
 from evosdc.errors import TableError
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
@@ -285,7 +285,7 @@ def test_odd_coefficients() -> None:
 
 
 def test_whole_reads_decimals() -> None:
-    scale, (numbers,) = whole(np.array([0.1, 2.0, np.inf, -1e-3]))
+    scale, (numbers,) = as_integers(np.array([0.1, 2.0, np.inf, -1e-3]))
     assert scale == 1000
     assert numbers.tolist() == [100, 2000, 0, -1]
 
@@ -294,10 +294,10 @@ def test_unpick_follows_the_chain() -> None:
     matrix = sparse.csr_array(
         np.array([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
     )
-    free = unpick(matrix, np.array([True, True, True, False]))
+    free = fix_determined(matrix, np.array([True, True, True, False]))
     assert not free.any()
     both = sparse.csr_array(np.array([[1.0, 1, 0, 0]]))
-    assert unpick(both, np.array([True] * 4)).all()
+    assert fix_determined(both, np.array([True] * 4)).all()
 
 
 def test_max_flow_agrees_with_a_plain_one() -> None:

@@ -11,9 +11,16 @@ import pytest
 
 from builders import flat_table
 from evosdc.attack import certificate_arrays, check_proof, judge, read_proof
-from evosdc.attack.asked import Asked
-from evosdc.attack.certificate import ORIGIN, witness_arrays
-from evosdc.attack.seal import GROUPS, digest_of, numbered, seal_of, table_digests
+from evosdc.attack.certificate import witness_arrays
+from evosdc.attack.proof import Requirements
+from evosdc.attack.proof_file import (
+    GROUPS,
+    ORIGIN,
+    digest_of,
+    numbered,
+    seal_of,
+    table_digests,
+)
 from evosdc.errors import InputError
 from evosdc.io.archive import read_arrays
 from evosdc.io.cells import read_published
@@ -392,7 +399,7 @@ def test_a_tolerance_beyond_rounding_is_refused(table: Table) -> None:
 def test_what_was_judged_for_less_than_asked_is_refused(table: Table) -> None:
     def word(settings: dict[str, Any], **asked: Any) -> str:
         arrays = changed(arrays_of(table, insiders=True), settings=settings)
-        return faults(table, arrays, asked=Asked(**asked))
+        return faults(table, arrays, requirements=Requirements(**asked))
 
     lone: dict[str, Any] = {"attackers": "lone"}
     assert not word(lone)
@@ -408,4 +415,4 @@ def test_what_was_judged_for_less_than_asked_is_refused(table: Table) -> None:
     named = {"coalitions": [["B", "r=b,s=b", "r=a,s=a"]]}
     assert "not judged for" not in word(lone | named, coalitions=[pair])
     with pytest.raises(InputError, match="attackers are 'everyone'"):
-        Asked(attackers="everyone")
+        Requirements(attackers="everyone")

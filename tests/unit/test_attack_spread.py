@@ -9,11 +9,11 @@ import pytest
 
 import evosdc
 from builders import assert_same_judgement, half_hidden_cube
-from evosdc.attack import judge, judge_attackers, spread
+from evosdc.attack import judge, judge_attackers, tasks
 from evosdc.attack.demands import judged_levels
 from evosdc.attack.general import GeneralFinder
 from evosdc.attack.ledger import Ledger
-from evosdc.attack.model import AttackModel, unpick
+from evosdc.attack.model import AttackModel, fix_determined
 from evosdc.compile.clock import moment
 from evosdc.parallel import Workers
 from evosdc.parallel import pool as pools
@@ -24,8 +24,8 @@ from evosdc.table.attackers import lone_respondents
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts as many as those of a large table, and workers at once."""
-    monkeypatch.setattr(spread, "_EASY", 16)
-    monkeypatch.setattr(spread, "_HARD", 4)
+    monkeypatch.setattr(tasks, "_SMALL_MOVE_LEVELS", 16)
+    monkeypatch.setattr(tasks, "_PROGRAM_LEVELS", 4)
     monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
 
 
@@ -56,8 +56,8 @@ def test_the_same_insiders_for_any_number_of_workers(
 def test_parts_find_what_the_whole_finds(table: Table) -> None:
     in_parts = judge(table)[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spread, "_EASY", 10**6)
-        patch.setattr(spread, "_HARD", 10**6)
+        patch.setattr(tasks, "_SMALL_MOVE_LEVELS", 10**6)
+        patch.setattr(tasks, "_PROGRAM_LEVELS", 10**6)
         at_once = judge(table)[0]
     assert in_parts.safe is at_once.safe is False
     assert in_parts.judged == at_once.judged
@@ -88,7 +88,9 @@ def test_totals_of_one_part_are_asked_about_once(
     status = np.where(level > 0, "u", "m")
     hidden = table.replace(status=status, upl=level, lpl=level)
     monkeypatch.setattr(
-        spread, "easy_part", lambda case, part: Ledger(case.attacker, []).found()
+        tasks,
+        "small_moves_task",
+        lambda shared, _: Ledger(shared.attacker, []).findings(),
     )
     asked: list[int] = []
     reach = GeneralFinder.reach
@@ -126,7 +128,7 @@ def test_who_knows_more_sees_what_the_whole_table_shows(
     seen = base.knowing(own.tolist(), base.needs)
     outside = base.free.copy()
     outside[own] = False
-    assert np.array_equal(seen.free, unpick(table.matrix, outside))
+    assert np.array_equal(seen.free, fix_determined(table.matrix, outside))
     assert not seen.up_size[~seen.free].any()
     assert not seen.down_size[own].any()
 

@@ -21,7 +21,7 @@ from builders import (
     half_hidden_cube,
     run_method,
 )
-from evosdc.attack import judge, judge_attackers, spread
+from evosdc.attack import judge, judge_attackers, tasks
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
@@ -244,8 +244,8 @@ def test_the_judge_gives_the_same_certificate_whoever_is_lost(
         assert_same_judgement(insiders, judge_attackers(table, *alone, workers=cluster))
         asked = len(given)
         # Parts as many as those of a large table; no part cuts up what it is given.
-        monkeypatch.setattr(spread, "_EASY", 16)
-        monkeypatch.setattr(spread, "_HARD", 4)
+        monkeypatch.setattr(tasks, "_SMALL_MOVE_LEVELS", 16)
+        monkeypatch.setattr(tasks, "_PROGRAM_LEVELS", 4)
         assert_same_judgement(judge(table), judge(table, workers=cluster))
     assert 3 < asked < len(given)
 

@@ -75,7 +75,8 @@ def test_the_only_part_of_a_total_is_known_as_well_as_the_total() -> None:
         dims, [(node[0][a], node[1][n]) for a, n in cells], list(cells.values())
     )
     at = {table.label(i): i for i in range(len(table))}
-    room = OwnShares(table).room_alone(np.array([at["a=B, n=n1"]]))
+    known = at["a=B, n=n1"]
+    room = OwnShares(table).room({known: 0.0}, {known})
     assert room[at["a=B, n=Total"]] == 5.0
     assert room[at["a=c, n=Total"]] == 5.0
     assert at["a=d, n=Total"] not in room

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evosdc.api.sources import as_table
-from evosdc.attack.asked import Asked
-from evosdc.attack.proof import Proof, ProofReport
+from evosdc.attack import Proof, ProofReport, Requirements
 from evosdc.io.cells import coalitions_of
 from evosdc.io.paths import PathLike
 from evosdc.options import tables as options
@@ -35,7 +34,7 @@ def verify(
         these take.
     certificate
         The ``certificate.npz`` of a result, the folder of the result, or what
-        `evosdc.attack.proof.read_proof` reads.
+        `evosdc.attack.read_proof` reads.
     published
         The publication, as a file or a frame: it must hide what was proved.
     attackers
@@ -68,6 +67,8 @@ def verify(
     (True, 'SAFE')
     """
     given = options.Asked.of(options.VERIFY, attackers=attackers, read=read)
-    asked = Asked.of(given.attackers, coalitions_of(given.attackers.coalitions))
+    required = Requirements.of(
+        given.attackers, coalitions_of(given.attackers.coalitions)
+    )
     cells = as_table(table, given.read)
-    return verified(cells, certificate, published=published, asked=asked)
+    return verified(cells, certificate, published=published, requirements=required)

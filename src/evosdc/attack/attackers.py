@@ -1,32 +1,32 @@
 """Attackers who know more than the publication: lone respondents, and others.
 
 Every sensitive cell that an attacker does not know must stay protected against it, to
-its full levels; but nobody is asked to believe that a total is below what they put into
-it themselves. A witness that moves no cell further than the attacker believes possible
-proves this as it stands; only where there is none is another one looked for: among
-suggestions first, then around the cells that the attacker knows more of, then in the
-whole table. Sums of cells in which one respondent is alone are judged like cells. In
-the end the checker looks at all witnesses together, and only what it accepts counts.
+its full levels, except that no attacker believes a total to be below its own
+contribution. A witness that moves no cell further than the attacker believes possible
+proves a level against this attacker as well. Others are looked for only where there is
+none: first among hints, then near the cells, then in the whole table. Sums of cells in
+which one respondent is alone are judged like cells. In the end the checker looks at all
+witnesses together, and only what it accepts counts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.attacker_parts import Doubt, Shared, judge_wholly, look_around
-from evosdc.attack.certificate import FLOATING, Witness, assemble, joined
-from evosdc.attack.checker import CheckReport, verify
-from evosdc.attack.demands import counts_whole, judged_levels
-from evosdc.attack.doubts import Doubts
+from evosdc.attack.certificate import FLOATING_TOLERANCE, Witness, assemble, joined
+from evosdc.attack.checker import CheckReport
 from evosdc.attack.hints import Hint, take_suggestions
-from evosdc.attack.ledger import Ledger
-from evosdc.attack.sums import describe, judge_sums
+from evosdc.attack.ledger import Ledger, is_over
+from evosdc.attack.open_levels import OpenLevels
+from evosdc.attack.question import Question, end_of_check
+from evosdc.attack.sums import describe_sum, judge_sums
+from evosdc.attack.tasks import AttackerTask, Shared, local_task, whole_table_task
 from evosdc.compile.clock import moment
 from evosdc.parallel import LazyPool, Workers
 from evosdc.results import Certificate, Exposure, TableVerdict
@@ -39,13 +39,12 @@ from evosdc.table.attackers import (
     respondent_sums,
 )
 
-# Checking what was found may take this much longer than the deadline, in seconds.
-_GRACE = 0.5
-# Time kept for the last check, in times of the first, which looks at fewer witnesses:
-# at half of it the check may be cut short, at twice of it less is looked for.
-_CHECKS = 3.0
-# Attackers that are asked about at a time; the next ones profit from what is found.
-_FIRST_WAVE, _WAVE = 4, 64
+# Time kept for the last check, as a multiple of that of the first, which has fewer
+# witnesses: half of it may cut the last check short, twice of it shortens the search.
+_TIME_FOR_LAST_CHECK = 3.0
+# Attackers of the first wave of tasks, and of the largest: each wave profits from the
+# witnesses of those before.
+_FIRST_WAVE, _LARGEST_WAVE = 4, 64
 
 
 def judge_attackers(
@@ -67,7 +66,7 @@ def judge_attackers(
     Parameters
     ----------
     verdict, certificate
-        The judge's word on the pattern, which the answer adds to.
+        The verdict on the pattern against the public, and its witnesses.
     deadline
         Moment of `evosdc.compile.clock.moment` after which what is not decided stays
         open.
@@ -86,60 +85,60 @@ def judge_attackers(
         The verdict with the cells that an attacker can estimate too closely, and the
         certificate with the witnesses that each attacker believes possible.
     """
-    case = _Questions.of(table, certificate, strict, known, whole, hints, attackers)
+    question = Question.of(table, whole=whole, strict=strict, known=known)
+    attackers = lone_attackers(table) if attackers is None else attackers
     sums = respondent_sums(table) if sums is None else sums
+    search = _Search(Shared(question, {}, hints), attackers, sums)
     start = moment()
-    first = case.checked(certificate, sums, verdict, _soon(deadline))
-    # The check of all witnesses in the end needs time as well.
-    looking = None if deadline is None else deadline - _CHECKS * (moment() - start)
+    first = search.check(certificate, verdict, deadline)
+    if deadline is not None:
+        deadline_of_search = deadline - _TIME_FOR_LAST_CHECK * (moment() - start)
+    else:
+        deadline_of_search = None
     found: dict[tuple[int, int], Exposure] = {}
-    sums_found: dict[int, Exposure] = {}
+    found_sums: dict[int, Exposure] = {}
     certificates = [certificate]
-    words = [verdict]
-    with LazyPool(case.shared, looking, workers or Workers()) as pool:
-        witnesses, points, left = case.looked_around(pool, first)
+    verdicts = [verdict]
+    with LazyPool(search.shared, deadline_of_search, workers or Workers()) as pool:
+        witnesses, determined, left = search.nearby(pool, certificate, first)
         certificates.append(assemble(witnesses))
-        for who, cell in points:
-            found[cell, who] = case.given_away(who, cell)
-        for who, (word, more) in case.judged(pool, left):
-            for e in word.exposed:
-                found[e.cell, who] = case.blamed(who, e)
-            certificates.append(more)
-            words.append(word)
-    if len(first.sums) and not _late(looking):
-        word, sums_found, more = judge_sums(
-            table,
+        for attacker, cell in determined:
+            found[cell, attacker] = search.determined(attacker, cell)
+        for attacker, (more, proof) in search.in_whole_table(pool, left):
+            for exposure in more.exposed:
+                found[exposure.cell, attacker] = search.named(attacker, exposure)
+            certificates.append(proof)
+            verdicts.append(more)
+    if len(first.sums) and not is_over(deadline_of_search):
+        more, found_sums, proof = judge_sums(
+            question,
             sums,
             first.sums.tolist(),
-            strict=strict,
-            deadline=looking,
-            known=known,
-            whole=case.shared.whole,
+            deadline=deadline_of_search,
             hints=hints,
-            workers=workers or Workers(),
+            workers=workers,
         )
-        certificates.append(more)
-        words.append(word)
-    total = _together(words, witnesses)
-    full = joined(certificates)
-    report = first
+        certificates.append(proof)
+        verdicts.append(more)
+    total = _combined(verdicts, witnesses)
+    full, report = joined(certificates), first
     if len(full.cells) > len(certificate.cells):
-        report = case.checked(full, sums, total, _soon(deadline))
+        report = search.check(full, total, deadline)
         if report.unchecked:
             full, report, total = certificate, first, verdict
-    settled = {e.cell for e in verdict.exposed}
+    decided = {e.cell for e in verdict.exposed}
     against = zip(report.against[:, 0].tolist(), report.attacker.tolist(), strict=True)
-    pairs = {pair for pair in against if pair[0] not in settled}
-    # There may have been no time to check all witnesses.
-    unseen = {*report.late.tolist(), *report.uncovered.tolist()} - settled
-    # What was not looked at again is as it was found.
-    shown = (found[p] for p in sorted(found) if p in pairs or p[0] in unseen)
+    pairs = {pair for pair in against if pair[0] not in decided}
+    # There may have been no time to check all witnesses: of the cells that were left
+    # out the findings of the search count.
+    unchecked = {*report.late.tolist(), *report.uncovered.tolist()} - decided
+    shown = (found[p] for p in sorted(found) if p in pairs or p[0] in unchecked)
     open_sums = report.sums.tolist()
-    of_sums = (sums_found[s] for s in open_sums if s in sums_found)
-    exposed = (*verdict.exposed, *shown, *of_sums)
-    undecided = sorted(unseen | {a for a, _ in pairs - found.keys()})
-    labels = [table.label(a) for a in undecided]
-    labels += [describe(table, sums, s) for s in open_sums if s not in sums_found]
+    exposed_sums = (found_sums[s] for s in open_sums if s in found_sums)
+    exposed = (*verdict.exposed, *shown, *exposed_sums)
+    undecided = sorted(unchecked | {cell for cell, _ in pairs - found.keys()})
+    labels = [table.label(cell) for cell in undecided]
+    labels += [describe_sum(table, sums, s) for s in open_sums if s not in found_sums]
     still_open = tuple(dict.fromkeys([*verdict.open, *labels]))
     return (
         replace(
@@ -153,209 +152,152 @@ def judge_attackers(
     )
 
 
-def _together(
-    words: Sequence[TableVerdict], witnesses: Sequence[Witness]
+def _combined(
+    verdicts: Sequence[TableVerdict], witnesses: Sequence[Witness]
 ) -> TableVerdict:
-    """Return the first verdict with how everything was proved."""
-    proofs = Counter(w.way for w in witnesses)
-    for word in words:
-        proofs.update(word.proofs)
+    """Return the first verdict with the proofs of all."""
+    proofs = Counter(w.method for w in witnesses)
+    for verdict in verdicts:
+        proofs.update(verdict.proofs)
     return replace(
-        words[0],
+        verdicts[0],
         proofs=dict(proofs),
-        exact=all(word.exact for word in words),
-        tolerance=max(word.tolerance for word in words),
-        whole=words[0].whole and all(word.whole for word in words),
+        exact=all(verdict.exact for verdict in verdicts),
+        tolerance=max(verdict.tolerance for verdict in verdicts),
+        whole=verdicts[0].whole and all(verdict.whole for verdict in verdicts),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Questions:
-    """What has to be asked about whom."""
+class _Search:
+    """The search for witnesses that attackers believe possible."""
 
     shared: Shared
     attackers: Attackers
-    certificate: Certificate
+    sums: RespondentSums
 
-    @classmethod
-    def of(
-        cls,
-        table: Table,
-        certificate: Certificate,
-        strict: bool,
-        known: NDArray[np.bool_] | None,
-        whole: bool | None,
-        hints: Sequence[Hint],
-        attackers: Attackers | None,
-    ) -> _Questions:
-        """Set up the questions about a table."""
-        in_whole = counts_whole(table, whole)
-        shared = Shared(table, strict, known, in_whole, hints)
-        return cls(
-            shared,
-            lone_attackers(table) if attackers is None else attackers,
-            certificate,
-        )
-
-    @cached_property
-    def _shares(self) -> OwnShares:
-        return OwnShares(self.shared.table)
-
-    def name(self, who: int) -> int:
-        """Return the first cell that an attacker knows more of."""
-        return int(self.attackers.cells(who)[0])
-
-    def checked(
-        self,
-        certificate: Certificate,
-        sums: RespondentSums,
-        word: TableVerdict,
-        deadline: float | None,
+    def check(
+        self, certificate: Certificate, verdict: TableVerdict, deadline: float | None
     ) -> CheckReport:
         """Return what the checker finds that witnesses do not cover."""
-        return verify(
-            self.shared.table,
+        return self.shared.question.check(
             certificate,
-            strict=self.shared.strict,
-            tolerance=0.0 if word.exact else FLOATING,
-            known=self.shared.known,
-            whole=self.shared.whole,
-            fractions=word.whole is False,
+            until=end_of_check(deadline),
+            tolerance=0.0 if verdict.exact else FLOATING_TOLERANCE,
+            fractions=verdict.whole is False,
             insiders=True,
             attackers=self.attackers,
-            sums=sums,
-            deadline=deadline,
+            sums=self.sums,
         )
 
-    def looked_around(
-        self, pool: LazyPool[Shared], report: CheckReport
+    def nearby(
+        self, pool: LazyPool[Shared], certificate: Certificate, report: CheckReport
     ) -> tuple[list[Witness], list[tuple[int, int]], dict[int, list[int]]]:
-        """Look for witnesses of what is in doubt among suggestions and around cells.
+        """Look for witnesses among hints and near the cells that are in doubt.
 
         Returns the witnesses found, the attackers and cells that follow from the
-        equations alone, and the cells of which nothing is known by attacker.
+        equations alone, and by attacker the cells of which nothing is known.
         """
         pairs = zip(
             report.against[:, 0].tolist(), report.attacker.tolist(), strict=True
         )
-        base = self.shared.base
-        doubts = Doubts(base.needs, base.scale, self.attackers, pairs)
-        doubts.take_all(self.certificate)
-        witnesses = self._suggested(doubts, pool.deadline)
-        left = doubts.by_attacker()
-        points: list[tuple[int, int]] = []
-        if self.shared.table.network is not None:
-            return witnesses, points, left  # judged in a moment
-        for part in _waves(list(left), pool.deadline):
-            # What was found for others may do for these as well.
-            for who in part:
-                left[who] = doubts.cells(who, left[who])
-            part = [who for who in part if left[who]]
-            found = pool.map(look_around, self._asked(pool, part, left), len(part))
-            # Those for whom there was no time stay as they are.
-            for who, around in zip(part, found, strict=False):
-                witnesses += around.witnesses
-                points += [(who, cell) for cell in around.points]
-                left[who] = around.left
-                for witness in around.witnesses:
-                    doubts.take(witness)
-        return witnesses, points, {who: cells for who, cells in left.items() if cells}
+        model = self.shared.attacker
+        levels = OpenLevels(model.needs, model.scale, self.attackers, pairs)
+        levels.cover_by(certificate)
+        witnesses = self._by_hints(levels, pool.deadline)
+        left = levels.by_attacker()
+        determined: list[tuple[int, int]] = []
+        if self.shared.question.table.network is not None:
+            return witnesses, determined, left  # flows in the whole table are fast
+        for wave in _waves(list(left), pool.deadline):
+            # Witnesses for other attackers may do for these as well.
+            for attacker in wave:
+                left[attacker] = levels.cells(attacker, left[attacker])
+            wave = [attacker for attacker in wave if left[attacker]]
+            found = pool.map(local_task, self._tasks(pool, wave, left), len(wave))
+            # Attackers for whom there was no time stay as they are.
+            for attacker, near in zip(wave, found, strict=False):
+                witnesses += near.witnesses
+                determined += [(attacker, cell) for cell in near.determined]
+                left[attacker] = near.left
+                for witness in near.witnesses:
+                    levels.cover(witness)
+        left = {attacker: cells for attacker, cells in left.items() if cells}
+        return witnesses, determined, left
 
-    def _suggested(self, doubts: Doubts, deadline: float | None) -> list[Witness]:
-        """Return the suggestions that cover what is in doubt."""
-        base, witnesses = self.shared.base, []
+    def _by_hints(self, levels: OpenLevels, deadline: float | None) -> list[Witness]:
+        """Return the hints that cover open levels, as witnesses."""
+        witnesses: list[Witness] = []
         for suggestion in self.shared.suggestions:
-            if _late(deadline):
+            if is_over(deadline):
                 break
-            levels = doubts.levels(suggestion.at) if suggestion.makes_sense else []
-            if not levels:
-                continue
-            ledger = Ledger(base, levels)
-            take_suggestions(ledger, [suggestion])
-            witnesses += [w for w in ledger.witnesses if doubts.take(w)]
+            wanted = levels.levels(suggestion.at) if suggestion.is_valid else []
+            if wanted:
+                ledger = Ledger(self.shared.attacker, wanted)
+                take_suggestions(ledger, [suggestion])
+                witnesses += [w for w in ledger.witnesses if levels.cover(w)]
         return witnesses
 
-    def judged(
+    def in_whole_table(
         self, pool: LazyPool[Shared], left: dict[int, list[int]]
     ) -> Iterator[tuple[int, tuple[TableVerdict, Certificate]]]:
-        """Judge the table for each attacker of whom not all is known."""
-        for part in _waves(list(left), pool.deadline):
-            found = pool.map(judge_wholly, self._asked(pool, part, left), len(part))
-            yield from zip(part, found, strict=False)
+        """Judge the whole table for each attacker with cells that are left."""
+        for wave in _waves(list(left), pool.deadline):
+            tasks = self._tasks(pool, wave, left)
+            found = pool.map(whole_table_task, tasks, len(wave))
+            yield from zip(wave, found, strict=False)
 
-    def _asked(
-        self, pool: LazyPool[Shared], part: list[int], left: dict[int, list[int]]
-    ) -> Iterator[Doubt]:
-        """Give out the questions about some attackers while there is time."""
-        for who in part:
-            if _late(pool.deadline):
+    def _tasks(
+        self, pool: LazyPool[Shared], wave: list[int], left: dict[int, list[int]]
+    ) -> Iterator[AttackerTask]:
+        """Yield the tasks of some attackers while there is time."""
+        a = self.attackers
+        for attacker in wave:
+            if is_over(pool.deadline):
                 return
-            yield self._doubt(who, left[who], pool.left())
+            at, room = a.entries(attacker), self._room(attacker)
+            entries = zip(
+                a.cell[at].tolist(), a.up[at].tolist(), a.down[at].tolist(), strict=True
+            )
+            cells = left[attacker]
+            yield AttackerTask(
+                tuple(a.known(attacker).tolist()),
+                {cell: (up, down) for cell, up, down in entries if up or down},
+                tuple(cells),
+                {cell: room[cell] for cell in cells if cell in room},
+                pool.left(),
+            )
 
-    def given_away(self, who: int, cell: int) -> Exposure:
-        """Say of a cell that an attacker works it out."""
-        table, shared = self.shared.table, self.shared
-        demands = judged_levels(table, shared.strict, False, whole=shared.whole)
-        at = int(np.searchsorted(demands.cells, cell))
-        value = float(table.value[cell])
-        down = min(float(demands.down[at]), self._room(who).get(cell, np.inf))
-        return self.blamed(
-            who,
-            Exposure(
-                cell=cell,
-                label=table.label(cell),
-                low=value,
-                high=value,
-                needed_low=value - down,
-                needed_high=value + float(demands.up[at]),
-                needed_width=float(demands.width[at]),
-                reason="",
-            ),
+    def determined(self, attacker: int, cell: int) -> Exposure:
+        """Describe a cell whose value an attacker can work out."""
+        question = self.shared.question
+        value = float(question.table.value[cell])
+        exposure = question.levels.exposure(question.table, cell, value, value)
+        least = value - self._room(attacker).get(cell, np.inf)
+        needed = max(exposure.needed_low, least)
+        return self.named(attacker, replace(exposure, needed_low=needed))
+
+    def named(self, attacker: int, exposure: Exposure) -> Exposure:
+        """Add the name of the attacker to an exposure."""
+        return replace(
+            exposure,
+            insider=self.attackers.describe(self.shared.question.table, attacker),
+            insider_cell=int(self.attackers.cells(attacker)[0]),
         )
 
-    def blamed(self, who: int, exposure: Exposure) -> Exposure:
-        """Name the attacker who finds a cell."""
-        insider = self.attackers.describe(self.shared.table, who)
-        return replace(exposure, insider=insider, insider_cell=self.name(who))
-
-    def _doubt(self, who: int, cells: list[int], seconds: float | None) -> Doubt:
-        at, known = self.attackers.entries(who), self.attackers.known(who)
-        believes = {
-            cell: (up, down)
-            for cell, up, down in zip(
-                self.attackers.cell[at].tolist(),
-                self.attackers.up[at].tolist(),
-                self.attackers.down[at].tolist(),
-                strict=True,
-            )
-            if up or down
-        }
-        room = self._room(who)
-        few = {cell: room[cell] for cell in cells if cell in room}
-        return Doubt(tuple(known.tolist()), believes, tuple(cells), few, seconds)
+    @cached_property
+    def _shares(self) -> OwnShares:
+        return OwnShares(self.shared.question.table)
 
     @cached_property
-    def _rooms(self) -> dict[int, dict[int, float]]:
-        return {}
-
-    def _room(self, who: int) -> dict[int, float]:
-        if who not in self._rooms:
-            self._rooms[who] = self.attackers.room_below(self._shares, who)
-        return self._rooms[who]
+    def _room(self) -> Callable[[int], dict[int, float]]:
+        """How far below its value each attacker believes a cell, cached."""
+        return cache(lambda attacker: self.attackers.room_below(self._shares, attacker))
 
 
-def _waves(who: list[int], deadline: float | None) -> Iterator[list[int]]:
-    """Give out some at a time, a few at first, until time is up."""
+def _waves(attackers: list[int], deadline: float | None) -> Iterator[list[int]]:
+    """Yield attackers in waves that grow, until time is up."""
     at, many = 0, _FIRST_WAVE
-    while at < len(who) and not _late(deadline):
-        yield who[at : at + many]
-        at, many = at + many, min(2 * many, _WAVE)
-
-
-def _soon(deadline: float | None) -> float | None:
-    """When a check that starts now must end."""
-    return None if deadline is None else max(deadline, moment() + _GRACE)
-
-
-def _late(deadline: float | None) -> bool:
-    return deadline is not None and moment() >= deadline
+    while at < len(attackers) and not is_over(deadline):
+        yield attackers[at : at + many]
+        at, many = at + many, min(2 * many, _LARGEST_WAVE)

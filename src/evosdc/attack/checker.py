@@ -1,18 +1,17 @@
 """The checker: adds witness tables up in exact rational arithmetic.
 
-It shares nothing with the code that finds witnesses and is, with `coverage`, small
-enough to be read in one sitting. Numbers of the table are taken as the shortest decimal
-that reads back as the same double, so 0.1 is one tenth. A witness is a deviation ``d``
-of the hidden cells: ``M d = 0``, ``d = 0`` on published and known cells and ``lower -
-value <= d <= upper - value`` elsewhere; in a table of counts ``d`` is whole. A valid
-witness counts for every cell that it moves.
+It shares no code with the search for witnesses and is, with `coverage` and
+`coverage_against`, small enough to be read in one sitting. Numbers of the table are
+taken as the shortest decimal that reads back as the same double, so 0.1 is one tenth. A
+witness is a deviation ``d`` of the hidden cells: ``M d = 0``, ``d = 0`` on published
+and known cells and ``lower - value <= d <= upper - value`` elsewhere; in a table of
+counts ``d`` is whole. A valid witness counts for every cell that it moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,7 +19,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.coverage import Levels, Reach, kind, largest, sums_uncovered
+from evosdc.attack.coverage import (
+    Levels,
+    Reach,
+    exact_dtype,
+    largest,
+    over_one_scale,
+    sums_uncovered,
+)
+from evosdc.attack.coverage_against import uncovered_against
 from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
@@ -32,24 +39,24 @@ from evosdc.table.attackers import (
     respondent_sums,
 )
 
-_CHUNK = 400_000  # entries looked at together
-# Tables that were read as decimals: one is checked once for each lone respondent.
-_READ: WeakKeyDictionary[Table, Any] = WeakKeyDictionary()
+_PART_ENTRIES = 400_000  # of witnesses that are checked together
+# Tables read as decimals: each is checked many times.
+_DECIMALS: WeakKeyDictionary[Table, Any] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
 class CheckReport:
-    """What the checker found.
+    """The findings of the checker.
 
     Attributes
     ----------
     safe
         Every level of every judged cell is covered by witnesses that were accepted,
-        against everyone and, where asked, against each attacker who knows more.
+        against everyone and, if these are judged, each attacker who knows more.
     exact
         No accepted witness has an error: always so at tolerance 0.
     error
-        The largest error of an accepted witness, as a share of the move it shows.
+        The largest error of an accepted witness, as a share of its move.
     refused, reasons
         The witnesses that were not accepted, by number, and why.
     uncovered
@@ -57,19 +64,19 @@ class CheckReport:
     judged
         How many cells were judged.
     against
-        Pairs of a sensitive cell and the first cell that an attacker knows more of,
-        where the attacker excludes every accepted witness that covers a level of the
-        first; one row per pair. Cells of `uncovered` are left out.
+        Pairs of a sensitive cell and the first cell that an attacker knows more of, one
+        row per pair, where the attacker excludes every accepted witness that covers a
+        level of the sensitive cell. Cells of `uncovered` are left out.
     attacker
         The number of the attacker of each pair.
     sums
         The sums of cells of one respondent that no accepted witness covers, by number.
     late
-        Cells that time left out: not looked at against attackers who know more.
+        Cells that for lack of time were not checked against attackers who know more.
     insiders
-        How many attackers know more than everyone; None where not asked.
+        How many attackers know more than everyone; None where they were not judged.
     unchecked
-        How many witnesses time left out, and with them what they cover.
+        How many witnesses were not checked for lack of time; they cover nothing.
     """
 
     safe: bool
@@ -89,7 +96,7 @@ class CheckReport:
 
 @dataclass(frozen=True, eq=False)
 class _Exact:
-    """The table in whole numbers: bounds over `scale`, coefficients over `unit`."""
+    """The table in integers: bounds over `scale`, coefficients over `unit`."""
 
     hidden: NDArray[np.bool_]
     free: NDArray[np.bool_]
@@ -137,23 +144,14 @@ def verify(
 
     Parameters
     ----------
-    strict
-        Whether levels must be exceeded.
-    secondaries
-        Whether secondaries are judged as well.
+    strict, secondaries, known, whole, among
+        As for `evosdc.attack.judge`.
     tolerance
-        The error up to which a witness is accepted, as a share of the move it shows;
-        0 accepts exact witnesses only.
-    known
-        Hidden cells that the attacker knows: no witness may move them.
-    whole
-        Whether every witness must be a table of whole numbers; as the origin of the
-        table says where None.
-    among
-        The cells to judge; all that are sensitive (and secondary) where None.
+        The error up to which a witness is accepted, as a share of its move; 0 accepts
+        exact witnesses only.
     insiders
         Whether the sensitive cells are also judged against attackers who know more
-        than everyone: by the witnesses that move no cell further than they believe.
+        than everyone, by the witnesses that they believe possible.
     attackers
         Who these are; the lone respondents of the table where None.
     sums
@@ -161,10 +159,10 @@ def verify(
         None.
     deadline
         Moment of `evosdc.compile.clock.moment` after which no further witness is
-        looked at.
+        checked.
     room
-        How far down cells can be asked to go at most, for an attacker who knows parts
-        of them.
+        How far down cells must be movable at most, for an attacker who contributes to
+        them.
     fractions
         Whether witnesses may be tables with fractions although values are whole: their
         moves are then rounded down to whole numbers.
@@ -204,7 +202,8 @@ def verify(
         who = lone_attackers(table) if attackers is None else attackers
         sums = respondent_sums(table) if sums is None else sums
         shares = OwnShares(table)
-        against, late = levels.against(
+        against, late = uncovered_against(
+            levels,
             certificate,
             accepted,
             who,
@@ -236,7 +235,7 @@ def verify(
 
 
 def _malformed(c: Certificate, n: int) -> str:
-    """Say what keeps a certificate from being read at all."""
+    """Say why a certificate cannot be read at all; '' where it can."""
     count = len(c.cells)
     if len(c.signs) != count or len(c.denominators) != count:
         return "cells, signs and denominators differ in number"
@@ -257,11 +256,11 @@ def _malformed(c: Certificate, n: int) -> str:
 def _read(
     table: Table, known: NDArray[np.bool_] | None, in_whole: bool, fractions: bool
 ) -> _Exact:
-    numbers = _READ.get(table)
+    numbers = _DECIMALS.get(table)
     if numbers is None:
-        numbers = _READ[table] = (
-            _decimals(table.value, table.lower, table.upper),
-            _decimals(table.columns.data),
+        numbers = _DECIMALS[table] = (
+            over_one_scale(table.value, table.lower, table.upper),
+            over_one_scale(table.columns.data),
         )
     (scale, (value, lower, upper)), (unit, (coefficients,)) = numbers
     hidden = np.isin(table.status, ("u", "m"))
@@ -287,7 +286,9 @@ def _read(
 def _parts(c: Certificate) -> Iterator[_Part]:
     first, count = 0, len(c.cells)
     while first < count:
-        end = int(np.searchsorted(c.indptr, c.indptr[first] + _CHUNK, "right")) - 1
+        end = (
+            int(np.searchsorted(c.indptr, c.indptr[first] + _PART_ENTRIES, "right")) - 1
+        )
         end = min(max(end, first + 1), count)
         part = slice(int(c.indptr[first]), int(c.indptr[end]))
         yield _Part(
@@ -346,10 +347,10 @@ def _faults(
 
 
 def _outside(exact: _Exact, part: _Part) -> NDArray[np.bool_]:
-    """Which entries break a bound: compares num / den with bound / scale."""
+    """Return which entries break a bound: num / den against bound / scale."""
     low, high, den = exact.low[part.at], exact.high[part.at], part.den[part.owner]
     room = max(largest(low), largest(high))
-    form = kind(largest(part.num) * exact.scale, room * largest(den))
+    form = exact_dtype(largest(part.num) * exact.scale, room * largest(den))
     move = part.num.astype(form) * exact.scale
     below = move < low.astype(form) * den.astype(form)
     above = move > high.astype(form) * den.astype(form)
@@ -369,7 +370,7 @@ def _unequal(exact: _Exact, part: _Part) -> NDArray[np.int64]:
     inside = np.arange(len(entry)) - np.repeat(np.cumsum(count) - count, count)
     place = columns.indptr[part.at][entry] + inside
     factor = exact.coefficients[place]
-    form = kind(largest(part.num) * largest(factor) * len(entry))
+    form = exact_dtype(largest(part.num) * largest(factor) * len(entry))
     terms = part.num.astype(form)[entry] * factor.astype(form)
     row, who = columns.indices[place], part.owner[entry]
     order = np.lexsort((row, who))
@@ -380,7 +381,7 @@ def _unequal(exact: _Exact, part: _Part) -> NDArray[np.int64]:
 
 
 def _error(exact: _Exact, c: Certificate, w: int) -> float:
-    """Add one witness up in fractions: its largest error as a share of its move."""
+    """Return the largest error of a witness as a share of its move."""
     den = int(c.denominators[w])
     sums: dict[int, Fraction] = {}
     gap = move = Fraction(0)
@@ -397,22 +398,3 @@ def _error(exact: _Exact, c: Certificate, w: int) -> float:
             factor = Fraction(int(exact.coefficients[i]), exact.unit)
             sums[row] = sums.get(row, Fraction(0)) + step * factor
     return float(max([gap, *map(abs, sums.values())]) / move)
-
-
-def _decimals(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
-    """Read doubles as shortest decimals: whole numbers over one common scale.
-
-    Infinite entries are read as 0.
-    """
-    finite = [np.where(np.isfinite(a), a, 0.0) for a in arrays]
-    if all(np.all((a == np.rint(a)) & (np.abs(a) < 2.0**53)) for a in finite):
-        return 1, [a.astype(np.int64) for a in finite]
-    read = [[Decimal(repr(x)).as_integer_ratio() for x in a.tolist()] for a in finite]
-    parts = {part for numbers in read for _, part in numbers}
-    scale = 1
-    while any(scale % part for part in parts):
-        scale *= 10
-    return scale, [
-        np.array([*(n * (scale // part) for n, part in numbers), None], object)[:-1]
-        for numbers in read
-    ]

@@ -1,11 +1,10 @@
 """Make the floating-point vertex of a linear program exact.
 
 First the solution is rounded to small denominators. Where that does not add up, the
-vertex is solved again in fractions: cells at a bound sit exactly there, the others
-follow from the equations. Most follow one after the other, from an equation in which
-everything else is known; what remains is solved by sparse elimination. Bounds read as
-decimals may contradict each other in the last digit: then a cell that is at its bound
-keeps off it by as much.
+vertex is solved again in fractions: cells at a bound are set to it, the others follow
+from the equations. Most follow one after the other, from an equation with one unknown;
+the rest is solved by sparse elimination. Bounds read as decimals may contradict each
+other in the last digit: then a cell at its bound is moved off it by the difference.
 """
 
 from __future__ import annotations
@@ -26,13 +25,16 @@ from evosdc.attack.ledger import in_time
 Number = int | Fraction
 Terms = dict[int, Number]
 
-_DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
-_MOST_UNKNOWNS = 20_000
+_SMALL_DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
+_MAX_UNKNOWNS = 20_000
+_ELIMINATION_STEPS = 2_000_000  # before an elimination is given up
+# A value this near to its bound, as a share of the bound, counts as at the bound.
+_CLOSE = 1e-9
+# The second attempt counts values as at a bound that are nearer by this factor.
 _NEARER = 1e-4
-# Bounds that are sums of doubles are off by up to 1e-15 of their size; parts of a bound
-# from 1e-6 on would change a deviation visibly.
-_HAIR = 1e-9
-_MOST_WORK = 2_000_000  # steps of an elimination before it is given up
+# Bounds that are sums of doubles are off by up to 1e-15 of their size; a change of 1e-6
+# of a bound would change a deviation visibly. As a share of the bound.
+_MAX_CHANGE = 1e-9
 
 
 def exact_vertex(
@@ -44,26 +46,16 @@ def exact_vertex(
 ) -> tuple[list[int], int] | None:
     """Return numerators and a denominator of an exact solution near `x`, or None.
 
-    Parameters
-    ----------
-    rows
-        Equations as CSR with a column an entry of `x`, coefficients whole numbers.
-    x
-        A solution of ``rows @ x = 0`` with ``0 <= x <= room``, in units in which
-        bounds are whole numbers.
-    room
-        Upper bounds, None where open.
-    closeness
-        How near a bound counts as at the bound. Where a level lies that near to the end
-        of an interval, cells that only come near a bound are taken for cells at it;
-        then a much smaller distance is tried.
-    deadline
-        Moment of `evosdc.compile.clock.moment` after which it ends with `Unfinished`.
+    `x` is a solution of ``rows @ x = 0`` with ``0 <= x <= room`` (None: open), in units
+    in which bounds and coefficients are whole numbers. A value within `closeness` of a
+    bound counts as at the bound. Where a level is that near to the end of an interval,
+    values off a bound are mistaken for values at it; then a much smaller distance is
+    tried. Raises `Unfinished` after the deadline.
     """
     return (
         _rounded(rows, x, room)
-        or _solved(rows, x, room, closeness, 1e-9, deadline)
-        or _solved(rows, x, room, _NEARER * closeness, _NEARER * 1e-9, deadline)
+        or _solved(rows, x, room, closeness, _CLOSE, deadline)
+        or _solved(rows, x, room, _NEARER * closeness, _NEARER * _CLOSE, deadline)
     )
 
 
@@ -74,7 +66,7 @@ def _rounded(
     if largest > 1e12:
         return None
     weights = rows.astype(np.int64)
-    for den in _DENOMINATORS:
+    for den in _SMALL_DENOMINATORS:
         near = np.rint(x * den)
         if np.abs(x * den - near).max(initial=0.0) > 0.05:
             continue
@@ -98,18 +90,18 @@ def _solved(
     share: float,
     deadline: float | None,
 ) -> tuple[list[int], int] | None:
-    """Solve again in fractions; near a bound is `closeness`, or a share of the room."""
+    """Solve in fractions, setting values to bounds that they are close to."""
     fixed: Terms = {}
     for j, (xj, rj) in enumerate(zip(x.tolist(), room, strict=True)):
         if xj <= closeness:
             fixed[j] = 0
         elif rj is not None and xj >= rj - max(closeness, share * rj):
             fixed[j] = rj
-    if len(x) - len(fixed) > _MOST_UNKNOWNS:
+    if len(x) - len(fixed) > _MAX_UNKNOWNS:
         return None
     indptr, factors = rows.indptr.tolist(), [int(f) for f in rows.data.tolist()]
     columns = rows.indices.tolist()
-    # What does not move is left out: it stays where it is.
+    # Columns at 0 do not occur in the equations.
     equations: list[Terms] = [
         {
             j: f
@@ -148,19 +140,10 @@ def exact_solution(
 ) -> list[Number] | None:
     """Solve homogeneous equations exactly, or return None.
 
-    Parameters
-    ----------
-    equations
-        Coefficients by column.
-    near
-        Says the values of columns that neither `fixed` nor the equations settle.
-    fixed
-        Columns whose values are known. Where these contradict each other, some are
-        taken to be off by as much, between `least` and `most`.
-    close
-        How far off at most, beside a billionth of the value.
-    deadline
-        Moment of `evosdc.compile.clock.moment` after which it ends with `Unfinished`.
+    Where the values of `fixed` columns contradict each other, some are changed, within
+    `least` and `most`, by at most `close` and a billionth of the value. `near` gives
+    the values of columns that are not determined. Raises `Unfinished` after the
+    deadline.
     """
     value = dict(fixed)
     count = len(most)
@@ -181,7 +164,7 @@ def _complete(
     count: int,
     deadline: float | None,
 ) -> bool:
-    """Add the columns that are missing to `value`; False where there is no solution."""
+    """Add the missing columns to `value`; False where there is no solution."""
     rest = _follow(equations, value)
     if not rest and len(value) == count:
         return True
@@ -200,7 +183,7 @@ def _complete(
 
 @dataclass(eq=False)
 class _Row:
-    """An equation between columns of unknown value and a number on the right."""
+    """An equation between unknown columns and a number on the right."""
 
     terms: Terms
     right: Number
@@ -208,7 +191,7 @@ class _Row:
 
 @dataclass(frozen=True, eq=False)
 class _Elimination:
-    """Equations solved for one column each, in order, and those without any left."""
+    """Equations solved for one column each, in order, and those that remain."""
 
     steps: list[tuple[int, _Row]]
     left: list[_Row]
@@ -217,7 +200,7 @@ class _Elimination:
 def _follow(equations: Sequence[Terms], value: Terms) -> list[_Row]:
     """Add to `value` what equations with one unknown say; return the other equations.
 
-    Those that contradict what is known are among them.
+    These include equations that contradict known values.
     """
     rows = []
     where: dict[int, list[_Row]] = {}
@@ -250,9 +233,9 @@ def _follow(equations: Sequence[Terms], value: Terms) -> list[_Row]:
 def _eliminate(
     system: Iterable[_Row], held: frozenset[int], deadline: float | None
 ) -> _Elimination | None:
-    """Eliminate all columns but those held, the shortest equations first.
+    """Eliminate all columns except those held, the shortest equations first.
 
-    None where it takes too long.
+    None where it takes too many steps.
     """
     live = dict(enumerate(system))
     where: dict[int, set[int]] = {}
@@ -292,7 +275,7 @@ def _eliminate(
                     where[j].discard(number)
             heapq.heappush(queue, (length(other), number))
             work += len(row.terms)
-        if work > _MOST_WORK:
+        if work > _ELIMINATION_STEPS:
             return None
         steps.append((pivot, row))
     return _Elimination(steps, left)
@@ -318,7 +301,7 @@ def _without_contradiction(
     close: float,
     deadline: float | None,
 ) -> Terms | None:
-    """Return fixed values that equations allow, as few as possible of them changed."""
+    """Change as few fixed values as possible so that equations can hold, or None."""
     rows = [_Row(dict(terms), 0) for terms in equations]
     found = _eliminate(rows, frozenset(fixed), deadline)
     if found is None:
@@ -338,11 +321,11 @@ def _without_contradiction(
             off = _ratio(gap, f)
             new, top = value[j] - off, most[j]
             inside = least[j] <= new and (top is None or new <= top)
-            if inside and abs(float(off)) <= close + _HAIR * float(fixed[j]):
+            if inside and abs(float(off)) <= close + _MAX_CHANGE * float(fixed[j]):
                 free.append((least[j] > 0, j, new))
         if not free:
             return None
-        # A level is met exactly wherever a bound can be kept off instead.
+        # Values at bounds are changed rather than those that must meet a level.
         _, column, value[column] = min(free)
         between.remove(row)
         for other in between:
@@ -357,7 +340,7 @@ def _without_contradiction(
 
 
 def _ratio(one: Number, two: Number) -> Number:
-    """Divide exactly; whole numbers stay whole, which is most of them and faster."""
+    """Divide exactly; results that are whole stay integers, which are faster."""
     if two in (1, -1):
         return one * two
     share = Fraction(one) / two

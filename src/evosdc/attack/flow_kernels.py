@@ -27,8 +27,8 @@ def short_path(
 ) -> tuple[bool, Ints]:
     """Find one to three arcs from source to target that all carry `amount`.
 
-    Returns the entries of the path, -1 where it is shorter. `mark` is scratch space of
-    -1, an entry a node, and is left as it was found.
+    Returns the entries of the path, -1 where it is shorter. `mark` is a scratch array
+    with one entry per node, -1 before and after.
     """
     path = np.full(3, -1, np.int64)
     # Nodes with an arc into the target; `way` is seen from the other end.
@@ -88,7 +88,7 @@ def rectangles(
 ) -> tuple[NDArray[np.bool_], Ints, Ints]:
     """Look for a short cycle through each cell of a list.
 
-    A cell is left out when an earlier cycle moved it far enough. Returns for each cell
+    A cell is left out when an earlier cycle covers it. Returns for each cell
     the three other arcs (-1 for none) and their directions.
     """
     count = len(cells)
@@ -145,7 +145,7 @@ def max_flow(
     down: Ints,
     flow: Ints,
 ) -> int:
-    """Send up to `limit` from source to target; `flow` (an entry an arc) is filled."""
+    """Send up to `limit` from source to target and fill `flow`, one entry per arc."""
     nodes = len(start) - 1
     level = np.empty(nodes, np.int64)
     queue = np.empty(nodes, np.int64)

@@ -1,10 +1,11 @@
 """Witnesses in any table: small moves, local programs, and last the whole program.
 
-A witness found among few cells is a witness of the whole table, so the cheap means come
-first (Smith et al. 2011 call for fewer programs; here most levels need none).
+A witness found among few cells is a witness of the whole table, so the cheap methods
+come first (Smith et al. 2011 call for fewer programs; here most levels need none).
 In tables of whole numbers a witness has to be whole: where a linear program gives
-fractions, an integer program decides. One that would take long is not solved to its end
-for magnitudes: the table with fractions is a witness of the interval rounded inwards.
+fractions, an integer program decides. For magnitudes one that would take long is not
+solved to its end: the table with fractions is a witness of the interval rounded
+inwards.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ from evosdc.attack.ledger import Ledger, Unfinished
 from evosdc.attack.model import AttackModel
 from evosdc.attack.program import Program, whole_move
 
-_TRIES = 40
-_BRANCHES = (5, 12)
-_MOST_LOCAL = 3000
+_SMALL_MOVE_TRIES = 40
+# Cells that each equation adds to a neighbourhood, tried one after the other, and the
+# most cells of a neighbourhood.
+_PER_EQUATION = (5, 12)
+_MAX_LOCAL_CELLS = 3000
 _GRID = 10**6  # units in a level of a local program
-_CLOSE = 3e-9
-# Where a table with fractions will do, what a whole one may cost: nodes of an integer
-# program, and cells of the largest.
-_FEW_NODES, _FEW_CELLS = 50, 2000
-_ENDLESS = 1e15  # a bound this many times the level is no bound to the solver
+_CLOSE = 3e-9  # of the level: how near to a bound a cell counts as at the bound
+# Limits of an integer program where a table with fractions is accepted as well.
+_MAX_NODES, _MAX_INTEGER_CELLS = 50, 2000
+_UNBOUNDED = 1e15  # a bound this many times the level is no bound to the solver
+_LOCAL_ROOM = 1e6  # levels of room: more makes no difference to a local program
 
 
 class _Columns:
@@ -49,25 +52,19 @@ class _Columns:
             [attacker.up_size[cells[at_up]], attacker.down_size[cells[at_down]]]
         )
         self.place = {
-            (int(c), int(s)): j
-            for j, (c, s) in enumerate(
+            key: j
+            for j, key in enumerate(
                 zip(self.cell.tolist(), self.sign.tolist(), strict=True)
             )
         }
         self.rows = _equations(attacker.columns, self.cell, self.sign)
-        room_up, room_down = attacker.up, attacker.down
-        self.room: list[int | None] = [
-            (None if attacker.up_open[c] else room_up[c])
-            if s > 0
-            else (None if attacker.down_open[c] else room_down[c])
-            for c, s in zip(self.cell.tolist(), self.sign.tolist(), strict=True)
-        ]
+        self.room = [attacker.room(c, s) for c, s in self.place]
 
     def column(self, cell: int, sign: int) -> int:
         return self.place.get((cell, sign), -1)
 
     def net(self, numerators: list[int]) -> dict[int, int]:
-        """Put the two ways of each cell together."""
+        """Return the net move of each cell."""
         moves: dict[int, int] = {}
         for j, number in enumerate(numerators):
             if number:
@@ -77,10 +74,9 @@ class _Columns:
 
 
 def _equations(columns: Any, cells: NDArray[np.int64], signs: NDArray[np.int64]) -> Any:
-    """The equations of some columns (CSC), each times a sign, as CSR.
+    """Return the equations of some columns (CSC), each times a sign, as CSR.
 
-    Looks at these columns alone: a question about few cells costs the same in a table
-    of any size.
+    Its time depends on these columns alone, not on the size of the table.
     """
     begin = columns.indptr[cells].astype(np.int64)
     many = columns.indptr[cells + 1] - begin
@@ -95,7 +91,7 @@ def _equations(columns: Any, cells: NDArray[np.int64], signs: NDArray[np.int64])
 
 
 class GeneralFinder:
-    """Looks for witnesses in a table of any kind."""
+    """Finds witnesses in a table of any kind."""
 
     def __init__(
         self,
@@ -107,26 +103,30 @@ class GeneralFinder:
         self.deadline = deadline
         self._suggested = places or {}
         rows, columns = attacker.rows, attacker.columns
-        self._rp, self._ri = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-        self._cp = columns.indptr.astype(np.int64)
-        self._ci = columns.indices.astype(np.int64)
-        per_row = np.diff(self._rp).astype(np.float64)
-        self._freedom = np.full(len(attacker.free), np.inf)
-        cell = np.repeat(np.arange(len(attacker.free)), np.diff(self._cp))
-        np.minimum.at(self._freedom, cell, per_row[self._ci])
-        self._freedom[np.isinf(self._freedom)] = 0.0
-        self._touched = np.zeros(rows.shape[0], np.int64)
-        self._inside = np.zeros(rows.shape[1], np.int64)
+        starts = columns.indptr.astype(np.int64)
+        of_rows = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+        of_columns = starts, columns.indices.astype(np.int64)
+        self._equations = (*of_rows, *of_columns)
+        self._in_none = np.diff(starts) == 0
+        # The fewest free cells of an equation of each cell.
+        freedom = np.full(len(attacker.free), np.inf)
+        cell = np.repeat(np.arange(len(attacker.free)), np.diff(starts))
+        np.minimum.at(
+            freedom, cell, np.diff(rows.indptr)[columns.indices].astype(float)
+        )
+        self._freedom = np.where(np.isinf(freedom), 0.0, freedom)
+        self._scratch = np.zeros(rows.shape[0], int), np.zeros(rows.shape[1], int)
         data = rows.data
         self._whole_rows = bool(np.all(data == np.rint(data)))
         self._plain_sums = bool(np.all(np.abs(data) == 1))
-        self._rx = data.astype(np.int64) if self._plain_sums else np.empty(0, np.int64)
-        self._cx = columns.data.astype(np.int64) if self._plain_sums else self._rx
+        if self._plain_sums:
+            row_signs, column_signs = data.astype(int), columns.data.astype(int)
+            self._signed_equations = (*of_rows, row_signs, *of_columns, column_signs)
         self._programs: dict[int, tuple[_Columns, Program]] = {}
         self._units: dict[int, int] = {}
 
     def reset(self, deadline: float | None) -> GeneralFinder:
-        """Forget programs: their last answers would steer the next ones."""
+        """Forget programs, so that their last solutions do not affect the next."""
         self.deadline = deadline
         self._programs.clear()
         self._units.clear()
@@ -135,7 +135,7 @@ class GeneralFinder:
     def about(
         self, attacker: AttackModel, deadline: float | None, places: Places
     ) -> GeneralFinder:
-        """Return a finder for who knows more cells of the same table."""
+        """Return a finder for an attacker who knows more cells of the same table."""
         other = copy(self)
         other.attacker, other._suggested = attacker, places
         other._programs, other._units = {}, {}
@@ -154,13 +154,8 @@ class GeneralFinder:
             np.array([c for c, _, _ in levels], dtype=np.int64),
             np.array([s for _, s, _ in levels], dtype=np.int64),
             np.array([amount / a.scale for _, _, amount in levels]),
-            _TRIES,
-            self._rp,
-            self._ri,
-            self._rx,
-            self._cp,
-            self._ci,
-            self._cx,
+            _SMALL_MOVE_TRIES,
+            *self._signed_equations,
             a.up_size,
             a.down_size,
             1,
@@ -174,11 +169,10 @@ class GeneralFinder:
 
     def reach(self, ledger: Ledger, cell: int, sign: int, amount: Fraction) -> bool:
         """Move a cell by an amount, or find that it cannot be done."""
-        a = self.attacker
-        room = a.room(cell, sign)
-        if not a.free[cell] or (room is not None and room < amount):
+        room = self.attacker.room(cell, sign)
+        if not self.attacker.free[cell] or (room is not None and room < amount):
             return False
-        if self._cp[cell] == self._cp[cell + 1]:
+        if self._in_none[cell]:
             return self._alone(ledger, cell, sign, amount)
         if self.nearby(ledger, cell, sign, amount):
             return True
@@ -191,32 +185,32 @@ class GeneralFinder:
         for cells in suggested if self._whole_rows else ():
             if a.free[cells].all() and self._locally(ledger, cell, sign, amount, cells):
                 return True
-        for branch in _BRANCHES if self._whole_rows else ():
+        for branch in _PER_EQUATION if self._whole_rows else ():
             cells = self._near(cell, amount, branch)
             if self._locally(ledger, cell, sign, amount, cells):
                 return True
         return False
 
     def furthest(self, ledger: Ledger, cell: int, sign: int, limit: Fraction) -> None:
-        """Move a cell as far as it goes, up to a limit."""
+        """Move a cell as far as possible, up to a limit."""
         a = self.attacker
         room = a.room(cell, sign)
         if room is not None:
             limit = min(limit, Fraction(room))
         if not a.free[cell] or not limit:
             return
-        if self._cp[cell] == self._cp[cell + 1]:
+        if self._in_none[cell]:
             self._alone(ledger, cell, sign, limit)
         else:
             self._wholly(ledger, cell, sign, limit, short=True)
 
     def end(self, cell: int, sign: int) -> float:
-        """How far an attacker must think that a cell may be from its value, one way."""
+        """How far, one way, a cell may be from its value for all the attacker knows."""
         a = self.attacker
         room = a.up_size[cell] if sign > 0 else a.down_size[cell]
         if not a.free[cell] or room == 0:
             return 0.0
-        if self._cp[cell] == self._cp[cell + 1]:
+        if self._in_none[cell]:
             return float(room)
         size = abs(float(a.table.value[cell])) or 1.0
         power = _power(min(size, float(room)))
@@ -236,21 +230,18 @@ class GeneralFinder:
         return ledger.add(cell, sign, [cell], step, amount.denominator, "alone")
 
     def _near(self, cell: int, amount: Fraction, branch: int) -> NDArray[np.int64]:
+        """Return cells near a cell that can move among themselves."""
         a = self.attacker
         found: NDArray[np.int64] = move_kernels.neighbourhood(
             cell,
             branch,
-            _MOST_LOCAL,
-            self._rp,
-            self._ri,
-            self._cp,
-            self._ci,
+            _MAX_LOCAL_CELLS,
+            *self._equations,
             self._freedom,
             a.up_size,
             a.down_size,
             float(amount / a.scale),
-            self._touched,
-            self._inside,
+            *self._scratch,
         )
         return found
 
@@ -262,7 +253,7 @@ class GeneralFinder:
         amount: Fraction,
         cells: NDArray[np.int64],
     ) -> bool:
-        """Solve among few cells."""
+        """Look for a witness among few cells."""
         columns = _Columns(self.attacker, np.sort(cells))
         program = Program(columns.rows, self.deadline)
         return self._on_grid(
@@ -277,23 +268,24 @@ class GeneralFinder:
         amount: Fraction,
         columns: _Columns,
         program: Program,
-        way: str,
+        method: str,
         fractions: bool = False,
     ) -> bool:
-        """Solve on a grid on which rounding is exact.
+        """Look for a witness on a grid on which rounding is exact.
 
         A grid unit is the level over a whole number; room is rounded down to the grid.
-        Totals that add up only to the last digit of their decimals, so that no vertex
-        keeps to the bounds of all their cells, do so here.
+        It also serves totals that add up only to the last digit of their decimals, so
+        that no vertex keeps the bounds of all their cells.
         """
         level, den = amount.numerator, amount.denominator
         units = min(level, _GRID)
         room = [None if r is None else r * den * units // level for r in columns.room]
         column = columns.column(cell, sign)
         room[column] = units
-        # Beyond this a cell has all the room that a local witness can use.
         program.set_upper(
-            np.array([_ENDLESS if r is None else min(r / units, 1e6) for r in room])
+            np.array(
+                [_UNBOUNDED if r is None else min(r / units, _LOCAL_ROOM) for r in room]
+            )
         )
         x = program.reach(column, 1.0, columns.column(cell, -sign))
         if x is None:
@@ -311,7 +303,7 @@ class GeneralFinder:
             list(moves),
             list(moves.values()),
             part * units * den,
-            way,
+            method,
             fractions,
         )
 
@@ -323,7 +315,7 @@ class GeneralFinder:
         amount: Fraction,
         short: bool = False,
     ) -> bool:
-        """Solve among all cells that hang together with this one, with true bounds."""
+        """Look for a witness among all cells of the component, with exact bounds."""
         a = self.attacker
         size = float(amount / a.scale)
         power = _power(size)
@@ -386,28 +378,27 @@ class GeneralFinder:
     ) -> bool:
         """Look for a table of whole numbers where a linear program gave fractions.
 
-        Among few cells first; only among all that hang together it is proof that there
-        is none. `short` asks for the furthest such table, reach as it may.
+        Among few cells first; only the whole component proves that there is none.
+        `short` looks for the furthest such table, even where it misses the amount.
         """
         a = self.attacker
         least = -(-amount.numerator // amount.denominator)
         every = np.flatnonzero((a.component == a.component[cell]) & a.free)
-        near = [] if short else [self._near(cell, amount, b) for b in _BRANCHES]
+        near = [] if short else [self._near(cell, amount, b) for b in _PER_EQUATION]
         small = [np.sort(cells) for cells in near if len(cells) < len(every)]
         beyond = 1 if short else least
         for cells in (*small, every):
-            if a.fractions and len(cells) > _FEW_CELLS:
-                raise Unfinished("a table with fractions will do")
-            rows = sparse.csr_array(a.rows[:, cells])
+            if a.fractions and len(cells) > _MAX_INTEGER_CELLS:
+                raise Unfinished("a table with fractions is accepted")
             moves = whole_move(
-                rows[np.flatnonzero(np.diff(rows.indptr))],
+                a.equations_over(cells),
                 -a.down_size[cells],
                 a.up_size[cells],
                 int(np.searchsorted(cells, cell)),
                 sign,
                 None if short else least,
                 self.deadline,
-                _FEW_NODES if a.fractions else None,
+                _MAX_NODES if a.fractions else None,
             )
             if moves is not None:
                 at = np.flatnonzero(moves)
@@ -421,7 +412,7 @@ class GeneralFinder:
         return False
 
     def _whole(self, cell: int, power: int) -> tuple[_Columns, Program]:
-        """The program of a cell's component, in units of a power of ten."""
+        """Return the program of a cell's component, in units of a power of ten."""
         a = self.attacker
         part = int(a.component[cell])
         if part not in self._programs:
@@ -431,11 +422,11 @@ class GeneralFinder:
         columns, program = self._programs[part]
         if self._units.get(part) != power:
             upper = columns.size / 10.0**power
-            program.set_upper(np.where(upper > _ENDLESS, np.inf, upper))
+            program.set_upper(np.where(upper > _UNBOUNDED, np.inf, upper))
             self._units[part] = power
         return columns, program
 
 
 def _power(size: float) -> int:
-    """A power of ten near a size; a few steps apart, so that bounds seldom change."""
+    """Return a power of ten near a size, a multiple of 3 so that it seldom changes."""
     return 3 * round(float(np.log10(size)) / 3)

@@ -1,11 +1,11 @@
-"""Deviations suggested by whoever made a pattern: taken only where they hold exactly.
+"""Deviations suggested by the maker of a pattern, used only where they hold exactly.
 
-A search knows what it relied on. Telling the judge saves it the looking and weakens
-nothing: a suggestion is turned into whole numbers and has to keep every equation and
-every bound in exact arithmetic, or it is dropped.
+A search knows the deviations that it relied on, which saves the judge from looking for
+them. That weakens nothing: a suggestion is turned into integers and dropped unless it
+keeps every equation and every bound in exact arithmetic.
 
-Most are vertices of a linear program: steps that are at a bound or at a level are known
-exactly, and the others follow from the equations.
+Most are vertices of a linear program: steps at a bound or at a level are known exactly,
+and the others follow from the equations.
 """
 
 from __future__ import annotations
@@ -17,39 +17,36 @@ from math import ceil, gcd
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from evosdc.attack.certificate import Witness
+from evosdc.attack.certificate import witness_of
 from evosdc.attack.exact import Terms, exact_solution, over_one_denominator
-from evosdc.attack.ledger import Ledger, Unfinished
+from evosdc.attack.ledger import Ledger, Unfinished, is_over
 from evosdc.attack.model import AttackModel
-from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 
 Hint = tuple[NDArray[np.int64], NDArray[np.float64]]
 Places = dict[tuple[int, int], list[NDArray[np.int64]]]
 
-# Steps that differ by no more than this share are meant to be equal.
-_EQUAL = 1e-9
-# Steps of several sizes are read as decimals first: slacks have few digits, and a
-# search that wants to be read asks for levels with few. They are met if off by no
-# more than this part of the last digit.
-_DIGITS = 12
-_OFF = 1e-4
+# Steps that differ by no more than this share are read as equal.
+_EQUAL_SHARE = 1e-9
+# Steps of several sizes are first read as decimals with at most so many digits after
+# the point, where each is off by no more than this part of the last digit.
+_MAX_DECIMALS = 12
+_MAX_OFF = 1e-4
 # Nodes of the integer program that makes a deviation whole: most need one. At half of
-# it fewer are made so, at twice of it those that cannot be take longer.
+# it fewer are made whole, at twice of it those that cannot be take longer.
 _ROUNDING_NODES = 8
 # A step is at a bound or at a level if it is off by no more than this share of the
 # largest one. Solvers are exact to about 1e-15 of it; at 1e-6 bounds of different cells
-# are taken for one another.
-_CLOSE = 1e-9
+# would be confused.
+_CLOSE_SHARE = 1e-9
 
 
 class Suggestion:
-    """A suggested deviation in exact readings, which are worked out only once.
+    """A suggested deviation with its exact readings, which are computed once.
 
-    What a reading needs of equations and bounds is the same for everyone who attacks
-    a table, whatever else they know: many lone respondents are asked about.
+    Equations, and mostly bounds, are the same for all attackers, so that the readings
+    serve each of them.
     """
 
     def __init__(self, hint: Hint, attacker: AttackModel) -> None:
@@ -57,8 +54,8 @@ class Suggestion:
         self.at: list[int] = self.cells.tolist()
         self._attacker = attacker
         size = np.abs(self.by)
-        # Up and down again adds up to nothing, whatever it seems to show.
-        self.makes_sense = bool(
+        # Each cell once, with a step that is finite and not 0.
+        self.is_valid = bool(
             len(self.at)
             and size.all()
             and np.isfinite(size).all()
@@ -66,14 +63,14 @@ class Suggestion:
         )
 
     def seen_by(self, attacker: AttackModel) -> Suggestion:
-        """Return the suggestion as an attacker reads it: bounds may be other ones."""
-        mine = self._attacker
-        if attacker.up is mine.up and attacker.down is mine.down:
+        """Return the suggestion for an attacker, whose bounds may be different."""
+        own = self._attacker
+        if attacker.up is own.up and attacker.down is own.down:
             return self
         return Suggestion((self.cells, self.by), attacker)
 
     def readings(self) -> Iterator[_Reading]:
-        """Whole steps in the proportions of the deviation, the likeliest first."""
+        """Yield integer steps in the proportions of the deviation, likeliest first."""
         if self._plain is not None:
             yield self._plain
         if self._solved is not None:
@@ -81,7 +78,7 @@ class Suggestion:
 
     @cached_property
     def _plain(self) -> _Reading | None:
-        """Equal steps, or steps of few digits."""
+        """The reading as equal steps, or as steps of few digits."""
         steps = (
             np.sign(self.by).astype(int).tolist() if self.even else _decimals(self.by)
         )
@@ -89,7 +86,7 @@ class Suggestion:
 
     @cached_property
     def _solved(self) -> _Reading | None:
-        """The steps of a vertex."""
+        """The reading as steps of a vertex."""
         steps = None if self.even else _vertex(self._attacker, self.at, self.by)
         return None if steps is None else _Reading(self._attacker, self.at, steps)
 
@@ -97,16 +94,16 @@ class Suggestion:
     def even(self) -> bool:
         """Whether all steps are of one size."""
         size = np.abs(self.by)
-        return bool(size.max() <= size.min() * (1 + _EQUAL))
+        return bool(size.max() <= size.min() * (1 + _EQUAL_SHARE))
 
 
 def take_hints(
     ledger: Ledger, hints: Sequence[Hint], deadline: float | None = None
 ) -> Places:
-    """Take what suggested deviations prove.
+    """Add the witnesses that suggested deviations give.
 
     Where one cannot be made exact by rounding, its cells are returned by the level that
-    they might cover: a program over so few cells is quick.
+    they might cover: a program over so few cells is fast.
     """
     suggestions = (Suggestion(hint, ledger.attacker) for hint in hints)
     return take_suggestions(ledger, suggestions, deadline)
@@ -115,23 +112,19 @@ def take_hints(
 def take_suggestions(
     ledger: Ledger, suggestions: Iterable[Suggestion], deadline: float | None = None
 ) -> Places:
-    """Take what suggestions prove; they may have been read for another attacker.
-
-    Those for which there is no time are left out.
-    """
+    """Add the witnesses that suggestions give, until the deadline: see `take_hints`."""
     places: Places = {}
     free = ledger.attacker.free
 
     def over() -> bool:
-        late = deadline is not None and moment() >= deadline
-        return late or not (ledger.open_up or ledger.open_down)
+        return is_over(deadline) or not (ledger.open_up or ledger.open_down)
 
     unread: list[Suggestion] = []
     for suggestion in suggestions:
         if over():
             break
-        # Published, or known to who asks: no reading of it holds.
-        if not suggestion.makes_sense or not free[suggestion.cells].all():
+        # It moves a cell that is published or known: no reading of it holds.
+        if not suggestion.is_valid or not free[suggestion.cells].all():
             continue
         for reading in suggestion.readings():
             forth = reading.stretch(ledger, 1)
@@ -141,11 +134,11 @@ def take_suggestions(
         else:
             if not suggestion.even:
                 unread.append(suggestion)
-    # Programs over few cells are the quickest, and leave less for the others.
+    # Programs over few cells are the fastest, and leave less for the others.
     for suggestion in sorted(unread, key=lambda s: len(s.at)):
         if over():
             break
-        if ledger.attacker.whole and _rounded(ledger, suggestion, deadline):
+        if ledger.attacker.whole and _made_whole(ledger, suggestion, deadline):
             continue
         ways = np.sign(suggestion.by).astype(int).tolist()
         for cell, way in zip(suggestion.at, ways, strict=True):
@@ -154,28 +147,27 @@ def take_suggestions(
     return places
 
 
-def _rounded(ledger: Ledger, suggestion: Suggestion, deadline: float | None) -> bool:
-    """Take whole steps in place of fractions, one way and the other.
+def _made_whole(ledger: Ledger, suggestion: Suggestion, deadline: float | None) -> bool:
+    """Replace fractional steps by whole ones, in both directions.
 
     One deviation is a witness of up to hundreds of levels: where it has fractions and
     only whole numbers are possible, each of these would need a program of its own.
-    Whether all open levels that it reaches, if any, are covered by whole steps.
+    Returns whether all open levels that it reaches are covered by whole steps.
     """
-    # Who only checks certificates loads no solver.
+    # Checking certificates must not load a solver.
     from evosdc.attack.program import whole_move
 
     attacker, cells = ledger.attacker, suggestion.cells
-    rows = sparse.csr_array(attacker.rows[:, cells])
-    rows = rows[np.flatnonzero(np.diff(rows.indptr))]
+    rows, needs = attacker.equations_over(cells), attacker.needs
     complete = True
     for way in (1, -1):
         by = way * suggestion.by
         low, high = -attacker.down_size[cells], attacker.up_size[cells].copy()
         reached = [
-            (at, cell, 1 if step > 0 else -1, attacker.needs[cell][int(step < 0)])
+            (at, cell, 1 if step > 0 else -1, needs[cell][int(step < 0)])
             for at, (cell, step) in enumerate(zip(suggestion.at, by, strict=True))
             if ledger.is_open(cell, 1 if step > 0 else -1)
-            and abs(step) * attacker.scale >= attacker.needs[cell][int(step < 0)] - _OFF
+            and abs(step) * attacker.scale >= needs[cell][int(step < 0)] - _MAX_OFF
         ]
         if not reached:
             continue
@@ -208,35 +200,25 @@ def _rounded(ledger: Ledger, suggestion: Suggestion, deadline: float | None) -> 
     return complete
 
 
-def take_seen(ledger: Ledger, seen: Certificate) -> None:
-    """Take the witnesses of an earlier pattern that move nothing which is known now.
+def take_earlier(ledger: Ledger, earlier: Certificate) -> None:
+    """Keep the witnesses of an earlier pattern that move only cells free in this one.
 
     Equations and bounds are those of the table, so they hold as they did.
     """
-    if not len(seen.cells):
+    if not len(earlier.cells):
         return
-    fixed = ~ledger.attacker.free[seen.indices]
-    broken = np.logical_or.reduceat(fixed, seen.indptr[:-1])
-    for w in np.flatnonzero(~broken).tolist():
-        part = slice(int(seen.indptr[w]), int(seen.indptr[w + 1]))
-        ledger.keep(
-            Witness(
-                int(seen.cells[w]),
-                int(seen.signs[w]),
-                seen.indices[part],
-                seen.numerators[part].tolist(),
-                int(seen.denominators[w]),
-                "earlier rounds",
-            )
-        )
+    fixed = ~ledger.attacker.free[earlier.indices]
+    broken = np.logical_or.reduceat(fixed, earlier.indptr[:-1])
+    for number in np.flatnonzero(~broken).tolist():
+        ledger.keep(witness_of(earlier, number, "earlier rounds"))
 
 
 def _decimals(by: NDArray[np.float64]) -> list[int] | None:
-    """Steps of few digits as whole numbers in their proportions."""
-    for digits in range(_DIGITS + 1):
+    """Return steps of few digits as integers in the same proportions."""
+    for digits in range(_MAX_DECIMALS + 1):
         steps = by * 10.0**digits
         nearest = np.rint(steps)
-        if np.abs(nearest).max() < 2.0**53 and np.abs(steps - nearest).max() < _OFF:
+        if np.abs(nearest).max() < 2.0**53 and np.abs(steps - nearest).max() < _MAX_OFF:
             whole: list[int] = nearest.astype(np.int64).tolist()
             return whole if nearest.all() else None
     return None
@@ -245,9 +227,9 @@ def _decimals(by: NDArray[np.float64]) -> list[int] | None:
 def _vertex(
     attacker: AttackModel, cells: list[int], by: NDArray[np.float64]
 ) -> list[int] | None:
-    """Steps as whole numbers in their proportions: at bounds and levels exactly so."""
+    """Return integer steps in proportion, exactly at the bounds and levels near by."""
     scale = attacker.scale
-    close = _CLOSE * float(np.abs(by).max()) * scale
+    close = _CLOSE_SHARE * float(np.abs(by).max()) * scale
     indptr, rows, factors = attacker.coefficients
     equations: dict[int, Terms] = {}
     least, most = [], []
@@ -268,7 +250,7 @@ def _vertex(
         most.append(room)
 
     def near(j: int) -> int:
-        # What is asked has at most the digits of a double.
+        # Levels have at most the digits of a double.
         return round(Fraction(repr(abs(float(by[j])))) * scale)
 
     solution = exact_solution(list(equations.values()), near, fixed, least, most, close)
@@ -279,11 +261,11 @@ def _vertex(
 
 
 class _Reading:
-    """A deviation in whole steps; only multiples of it are looked at."""
+    """A deviation in integer steps, of which only multiples are used."""
 
     def __init__(self, attacker: AttackModel, cells: list[int], steps: list[int]):
         if attacker.whole:
-            # The shortest deviation in whole numbers; only whole multiples count.
+            # The shortest deviation in whole numbers; multiples must be whole as well.
             part = gcd(*steps) or 1
             steps = [step // part for step in steps]
         moved = [(cell, step) for cell, step in zip(cells, steps, strict=True) if step]
@@ -292,7 +274,7 @@ class _Reading:
         self._most: dict[int, Fraction | None] = {}
 
     def stretch(self, ledger: Ledger, way: int) -> bool:
-        """Use the deviation one way for the largest open level that it can reach.
+        """Add a multiple for the largest open level that it can reach, one way.
 
         False where it breaks an equation or, perhaps by rounding alone, reaches none.
         """
@@ -300,7 +282,7 @@ class _Reading:
         if way < 0:
             rising, falling = falling, rising
         needs = ledger.attacker.needs
-        # How many times the deviation each open level needs.
+        # The multiple of the deviation that each open level needs.
         wanted = [
             (
                 Fraction(needs[c][0 if step * way > 0 else 1], abs(step)),
@@ -329,17 +311,12 @@ class _Reading:
     @cached_property
     def balanced(self) -> bool:
         """Whether every equation is kept."""
-        indptr, rows, factors = self._attacker.coefficients
-        sums: dict[int, int] = {}
-        for cell, step in zip(self._cells, self._steps, strict=True):
-            for i in range(indptr[cell], indptr[cell + 1]):
-                sums[rows[i]] = sums.get(rows[i], 0) + step * factors[i]
-        return not any(sums.values())
+        return self._attacker.is_balanced(self._cells, self._steps)
 
     def _times(self, way: int) -> Fraction | None:
-        """How often the deviation fits into the room of its cells; None for no end.
+        """The largest multiple within the bounds of its cells; None where unbounded.
 
-        Doubles tell which cells are tightest; those alone are compared exactly.
+        Only cells that are tightest in double precision are compared exactly.
         """
         slacks = [
             (self._attacker.room(c, 1 if step * way > 0 else -1), abs(step))
@@ -348,5 +325,5 @@ class _Reading:
         bound = [(r / s, r, s) for r, s in slacks if r is not None]
         if not bound:
             return None
-        near = min(ratio for ratio, _, _ in bound) * (1 + _EQUAL)
+        near = min(ratio for ratio, _, _ in bound) * (1 + _EQUAL_SHARE)
         return min(Fraction(r, s) for ratio, r, s in bound if ratio <= near)

@@ -22,11 +22,11 @@ from scipy.sparse.csgraph import connected_components
 from evosdc.attack.demands import JudgedLevels
 from evosdc.table import Table
 
-# Parts of a unit in which "not a single point" is asked for: a vertex of a table in
-# whole numbers moves by fractions with far smaller denominators than this.
-_FINE = 10**6
+# Parts of a unit of the scale: "not a single point" requires an interval at least one
+# part wide. Vertices of tables in whole numbers have far smaller denominators.
+_PARTS_PER_UNIT = 10**6
 
-# How far above and below its value an attacker believes a cell at most.
+# How far above and below its value an attacker believes a cell to be at most.
 Beliefs = Mapping[int, tuple[float, float]]
 
 
@@ -43,8 +43,8 @@ class AttackModel:
         Whether cells move by whole numbers only; bounds and needs are rounded to them
         and `scale` is 1.
     fractions
-        Whether a table with fractions is taken for a witness where no whole one was
-        found with little effort: magnitudes, of which intervals are rounded inwards.
+        Whether a table with fractions is accepted as a witness where no whole one was
+        found with little effort: for magnitudes, whose intervals are rounded inwards.
     up, down
         Room of each cell; where `up_open` or `down_open` is set there is no bound.
     up_size, down_size
@@ -74,38 +74,38 @@ class AttackModel:
     def of(
         cls,
         table: Table,
-        demands: JudgedLevels,
+        levels: JudgedLevels,
         *,
         known: NDArray[np.bool_] | None = None,
         in_whole: bool = False,
         believes: Beliefs | None = None,
     ) -> AttackModel:
-        """Look at a table as an attacker does.
+        """Return the attacker's view of a table.
 
         Parameters
         ----------
         known
-            Hidden cells whose value the attacker knows all the same.
+            Hidden cells whose value the attacker knows nevertheless.
         in_whole
             Whether the attacker knows that all cells are whole numbers.
         believes
-            How far up and down some cells can be believed to be at most.
+            How far up and down the attacker believes some cells to be at most.
         """
-        asked = (demands.up, demands.down, demands.width)
+        needs = (levels.up, levels.down, levels.width)
         beliefs = np.array(list((believes or {}).values())).reshape(-1, 2)
         scale, numbers = over_one_scale(
-            [*_table_decimals(table), *map(Decimals, (*asked, beliefs.ravel()))]
+            [*_table_decimals(table), *map(Decimals, (*needs, beliefs.ravel()))]
         )
-        if demands.apart.any() and not in_whole:
-            scale *= _FINE
-            numbers = [a * _FINE for a in numbers]
+        if levels.not_a_point.any() and not in_whole:
+            scale *= _PARTS_PER_UNIT
+            numbers = [a * _PARTS_PER_UNIT for a in numbers]
         value, lower, upper, need_up, need_down, need_width, _ = numbers
         up_open, down_open = np.isposinf(table.upper), np.isneginf(table.lower)
         up, down = np.maximum(upper - value, 0), np.maximum(value - lower, 0)
         above = np.maximum(table.upper - table.value, 0.0)
         below = np.maximum(table.value - table.lower, 0.0)
         if in_whole and scale > 1:
-            # Deviations are whole numbers, and so is all that can be asked of them.
+            # Deviations are whole numbers, so bounds and levels are rounded to them.
             up, down = up // scale, down // scale
             need_up, need_down, need_width = (
                 -(-need // scale) for need in (need_up, need_down, need_width)
@@ -113,7 +113,7 @@ class AttackModel:
             above = np.where(up_open, np.inf, up.astype(np.float64))
             below = np.where(down_open, np.inf, down.astype(np.float64))
             scale = 1
-        need_width = np.where(demands.apart, 1, need_width)
+        need_width = np.where(levels.not_a_point, 1, need_width)
         if believes:
             up, down, above, below = up.copy(), down.copy(), above.copy(), below.copy()
             up_open, down_open = up_open.copy(), down_open.copy()
@@ -121,12 +121,12 @@ class AttackModel:
         can_move = (up > 0) | up_open | (down > 0) | down_open
         matrix = sparse.csr_array(table.matrix)
         movable = table.hidden & can_move.astype(bool)
-        free = unpick(matrix, movable if known is None else movable & ~known)
+        free = fix_determined(matrix, movable if known is None else movable & ~known)
         columns = sparse.csc_array(matrix)
         columns.data = columns.data * np.repeat(free, np.diff(columns.indptr))
         columns.eliminate_zeros()
         # Equations are homogeneous: whole coefficients do as well as decimal ones.
-        _, (factors,) = whole(columns.data)
+        _, (factors,) = as_integers(columns.data)
         if not len(factors) or np.abs(factors).max() < 2**53:
             columns.data = factors.astype(np.float64)
         return cls(
@@ -143,22 +143,20 @@ class AttackModel:
             down_size=below,
             rows=sparse.csr_array(columns),
             columns=columns,
-            needs=dict(
-                zip(
-                    demands.cells.tolist(),
-                    zip(
-                        need_up.tolist(),
-                        need_down.tolist(),
-                        need_width.tolist(),
-                        strict=True,
-                    ),
+            needs={
+                cell: (up_by, down_by, wide)
+                for cell, up_by, down_by, wide in zip(
+                    levels.cells.tolist(),
+                    need_up.tolist(),
+                    need_down.tolist(),
+                    need_width.tolist(),
                     strict=True,
                 )
-            ),
+            },
         )
 
     def room(self, cell: int, sign: int) -> int | None:
-        """How far a cell can go before it meets its bound; None without one."""
+        """How far a cell can move until its bound; None without a bound."""
         if sign > 0:
             return None if self.up_open[cell] else self.up[cell]
         return None if self.down_open[cell] else self.down[cell]
@@ -174,18 +172,18 @@ class AttackModel:
         needs: dict[int, tuple[int, int, int]],
         believes: Beliefs | None = None,
     ) -> AttackModel:
-        """Return the view of an attacker who knows more cells, and what that fixes.
+        """Return the view of an attacker who knows some cells, and what follows.
 
-        Looks at the equations around these cells only. What it `believes` of others is
-        rounded down to the scale.
+        Only the equations of these cells, and of those that follow, are read. What it
+        `believes` of other cells is rounded down to the scale.
         """
-        seen = (self._narrowed(believes) if believes else self)._fixing(own, needs)
-        # The same equations: what was read of them once holds here as well.
-        vars(seen).update(component=self.component, coefficients=self.coefficients)
-        return seen
+        view = (self._narrowed(believes) if believes else self)._fixing(own, needs)
+        # The equations are the same, so are the results cached for them.
+        vars(view).update(component=self.component, coefficients=self.coefficients)
+        return view
 
     def _narrowed(self, believes: Beliefs) -> AttackModel:
-        """Return the view of an attacker who believes less of some cells."""
+        """Return the view with less room for some cells."""
         sides = (
             (self.up.copy(), self.up_open.copy(), self.up_size.copy()),
             (self.down.copy(), self.down_open.copy(), self.down_size.copy()),
@@ -205,7 +203,7 @@ class AttackModel:
     def _fixing(
         self, own: Iterable[int], needs: dict[int, tuple[int, int, int]]
     ) -> AttackModel:
-        """Return the view with some cells fixed, and with those that follow."""
+        """Return the view with some cells fixed, and those that these determine."""
         free = self.free.copy()
         queue = [cell for cell in own if free[cell]]
         free[queue] = False
@@ -218,18 +216,17 @@ class AttackModel:
                 if len(alone) == 1:
                     free[alone] = False
                     queue += alone.tolist()
-        seen = replace(
+        return replace(
             self,
             free=free,
             up_size=np.where(free, self.up_size, 0.0),
             down_size=np.where(free, self.down_size, 0.0),
             needs=needs,
         )
-        return seen
 
     @cached_property
     def component(self) -> NDArray[np.int64]:
-        """The part of the table each cell belongs to: parts move independently."""
+        """The connected component of each cell: components move independently."""
         m, n = self.rows.shape
         graph = sparse.bmat([[None, abs(self.rows)], [abs(self.rows).T, None]])
         if graph.shape != (m + n, m + n):
@@ -241,12 +238,26 @@ class AttackModel:
     def coefficients(self) -> tuple[list[int], list[int], list[Any]]:
         """The equations of each free cell as lists: starts, rows, exact factors."""
         c = self.columns
-        _, (factors,) = whole(c.data)
+        _, (factors,) = as_integers(c.data)
         return c.indptr.tolist(), c.indices.tolist(), factors.tolist()
+
+    def is_balanced(self, cells: Iterable[int], moves: Iterable[int]) -> bool:
+        """Whether moves of free cells keep every equation."""
+        indptr, rows, factors = self.coefficients
+        sums: dict[int, int] = {}
+        for cell, move in zip(cells, moves, strict=True):
+            for i in range(indptr[cell], indptr[cell + 1]):
+                sums[rows[i]] = sums.get(rows[i], 0) + move * factors[i]
+        return not any(sums.values())
+
+    def equations_over(self, cells: NDArray[np.int64]) -> Any:
+        """Return the equations with some of the cells as their columns (CSR)."""
+        rows = sparse.csr_array(self.rows[:, cells])
+        return rows[np.flatnonzero(np.diff(rows.indptr))]
 
 
 def _narrow(believes: Beliefs, scale: int, *sides: tuple[Any, Any, Any]) -> None:
-    """Take what is believed of cells for their room: up, then down."""
+    """Reduce the room of cells, up and then down, to what is believed of them."""
     for cell, beliefs in believes.items():
         for (room, is_open, size), most in zip(sides, beliefs, strict=True):
             if most == np.inf:
@@ -257,8 +268,8 @@ def _narrow(believes: Beliefs, scale: int, *sides: tuple[Any, Any, Any]) -> None
                 size[cell] = min(float(size[cell]), steps / scale)
 
 
-def unpick(matrix: Any, free: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Fix every cell that is alone in an equation, and what that fixes in turn."""
+def fix_determined(matrix: Any, free: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Fix cells that equations determine: each that is alone in one, repeatedly."""
     occurs = sparse.csr_array(
         (np.ones(len(matrix.data), np.int64), matrix.indices, matrix.indptr),
         shape=matrix.shape,
@@ -273,8 +284,8 @@ def unpick(matrix: Any, free: NDArray[np.bool_]) -> NDArray[np.bool_]:
         free[fixed] = False
 
 
-def whole(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
-    """Put doubles, read as shortest decimals, over one scale; infinities become 0."""
+def as_integers(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
+    """Put doubles over one scale as integers: see `Decimals`."""
     return over_one_scale([Decimals(a) for a in arrays])
 
 
@@ -299,8 +310,8 @@ class Decimals:
         return frozenset(d for _, d in self.ratios)
 
     def over(self, scale: int) -> Any:
-        """Return the numbers times a scale that makes them whole; kept for the next."""
-        # Read once: another thread may judge the same table in another scale.
+        """Return the numbers times a scale that makes them whole, cached."""
+        # Read once: another thread may judge the same table with another scale.
         kept = self._over
         if kept is None or kept[0] != scale:
             factor = {d: scale // d for d in self.denominators}
@@ -311,7 +322,7 @@ class Decimals:
 
 
 def over_one_scale(columns: Sequence[Decimals]) -> tuple[int, list[Any]]:
-    """Return the smallest power of ten that makes all numbers whole, and these."""
+    """Return the smallest power of ten that makes all numbers whole, and them."""
     if all(column.plain for column in columns):
         return 1, [column.array.astype(np.int64) for column in columns]
     denominators = frozenset().union(*(column.denominators for column in columns))
@@ -321,12 +332,13 @@ def over_one_scale(columns: Sequence[Decimals]) -> tuple[int, list[Any]]:
     return scale, [column.over(scale) for column in columns]
 
 
-# What a table is in decimals is asked for once for each lone respondent.
-_READ: WeakKeyDictionary[Table, list[Decimals]] = WeakKeyDictionary()
+# Decimals of values and bounds by table: each is judged once per lone respondent.
+_DECIMALS: WeakKeyDictionary[Table, list[Decimals]] = WeakKeyDictionary()
 
 
 def _table_decimals(table: Table) -> list[Decimals]:
-    """Values and bounds of a table, read once."""
-    if table not in _READ:
-        _READ[table] = [Decimals(a) for a in (table.value, table.lower, table.upper)]
-    return _READ[table]
+    """Return values and bounds of a table, read once."""
+    if table not in _DECIMALS:
+        columns = (table.value, table.lower, table.upper)
+        _DECIMALS[table] = [Decimals(column) for column in columns]
+    return _DECIMALS[table]

@@ -1,8 +1,8 @@
 """Numba kernels on general tables: small moves among hidden cells, and neighbourhoods.
 
 A small move changes a few cells by the same amount, up or down, so that every equation
-stays true: rectangles in two dimensions, cubes in three, and their likes wherever the
-equations came from.
+still holds: rectangles in two dimensions, cubes in three, and similar sets of cells of
+any other equations.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from evosdc.compile.kernels import kernel
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_MOST_BROKEN = 14  # equations out of balance at once before a try is given up
-_MOST_CELLS = 32
+_MAX_UNBALANCED = 14  # equations out of balance at once before a try is given up
+_MAX_CELLS = 32  # of a small move
 
 
 @kernel(inner=True)
 def _draw(state: int) -> int:
-    """One step of a linear congruential generator; randomness only breaks ties."""
+    """Return the next state of a linear congruential generator, which breaks ties."""
     return (state * 6364136223846793005 + 1442695040888963407) & 0x7FFFFFFFFFFFFFFF
 
 
@@ -32,7 +32,7 @@ def _best_step(
     off: Ints,
     moved: Ints,
     amount: float,
-    wary: bool,
+    prefer_slack: bool,
     rp: Ints,
     ri: Ints,
     rx: Ints,
@@ -43,10 +43,10 @@ def _best_step(
     down: Floats,
     state: int,
 ) -> tuple[int, int, int]:
-    """Choose the cell that mends most; ties are broken at random.
+    """Choose the cell whose move reduces the imbalance most; ties broken at random.
 
-    A wary step prefers cells with room both ways: these have large neighbours, which
-    the moves of a large cell need.
+    `prefer_slack` prefers cells with room in both directions: these have large
+    neighbours, which the moves of a large cell need.
     """
     best, best_way, best_gain, ties = -1, 0, 1_000_000, 0
     for b in range(count):
@@ -58,7 +58,7 @@ def _best_step(
             way = -1 if off[row] * rx[e] > 0 else 1
             if (up[c] if way > 0 else down[c]) < amount:
                 continue
-            gain = 1 if wary and min(up[c], down[c]) < amount else 0
+            gain = 1 if prefer_slack and min(up[c], down[c]) < amount else 0
             for f in range(cp[c], cp[c + 1]):
                 before = off[ci[f]]
                 gain += 2 * (abs(before + cx[f] * way) - abs(before))
@@ -92,13 +92,13 @@ def small_move(
 ) -> tuple[int, Ints, Ints, int]:
     """Look for a small move of one cell.
 
-    Greedy: mend the equations that are out of balance with the cell that mends most.
+    Greedy: move the cell that most reduces the imbalance of equations, repeatedly.
     Returns the number of cells moved (0 for none), the cells and their directions.
-    `off` and `moved` are scratch space of zeros and are left so.
+    `off` and `moved` are scratch arrays, zero before and after.
     """
-    cells = np.empty(_MOST_CELLS, np.int64)
-    ways = np.empty(_MOST_CELLS, np.int64)
-    broken = np.empty(_MOST_BROKEN + 16, np.int64)
+    cells = np.empty(_MAX_CELLS, np.int64)
+    ways = np.empty(_MAX_CELLS, np.int64)
+    broken = np.empty(_MAX_UNBALANCED + 16, np.int64)
     for attempt in range(tries):
         size, count = 0, 0
         c, way = cell, sign
@@ -120,7 +120,7 @@ def small_move(
                     broken[kept] = broken[b]
                     kept += 1
             count = kept
-            if count == 0 or count > _MOST_BROKEN or size == _MOST_CELLS:
+            if count == 0 or count > _MAX_UNBALANCED or size == _MAX_CELLS:
                 break
             c, way, state = _best_step(
                 broken, count, off, moved, amount, attempt % 2 == 0,
@@ -156,15 +156,15 @@ def small_moves(
 ) -> tuple[Ints, Ints, Ints]:
     """Look for a small move for each cell of a list, largest amounts first.
 
-    A cell is left out when an earlier move took it far enough. Returns the size of
-    each move (0 for none) and the cells and directions of all moves in a row.
+    A cell is left out when an earlier move covers it. Returns the size of each move (0
+    for none) and the concatenated cells and directions of all moves.
     """
     n, m = len(cp) - 1, len(rp) - 1
     off = np.zeros(m, np.int64)
     moved = np.zeros(n, np.int64)
     far_up, far_down = np.zeros(n), np.zeros(n)
     sizes = np.zeros(len(cells), np.int64)
-    space = 8 * len(cells) + _MOST_CELLS
+    space = 8 * len(cells) + _MAX_CELLS
     all_cells, all_ways = np.empty(space, np.int64), np.empty(space, np.int64)
     used = 0
     state = np.int64(seed)
@@ -212,13 +212,12 @@ def neighbourhood(
     touched: Ints,
     inside: Ints,
 ) -> Ints:
-    """Grow a set of cells round one cell that can move among themselves.
+    """Grow a set of cells around one cell that can move among themselves.
 
-    Each equation of the cell gives its `branch` worthiest cells, those with most room
-    for the amount and most others to move with; then every cell joins
-    that brings in no new equation, or only one while standing in two known ones. In a
-    table of dimensions this is a sub-table. `touched` and `inside` are scratch space of
-    zeros and are left so.
+    Each equation of the cell adds its `branch` best cells, those with most room for the
+    amount and most others to move with; then every cell is added that has no new
+    equation, or only one while it is in two known ones. In a table of dimensions this
+    is a sub-table. `touched` and `inside` are scratch arrays, zero before and after.
     """
     found = np.empty(limit, np.int64)
     rows = np.empty(len(rp), np.int64)

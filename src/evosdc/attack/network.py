@@ -1,11 +1,11 @@
 """Witnesses in networks: rectangles first, then a maximum flow for each open level.
 
-A cell can be moved by what flows round it through the other hidden cells (Almeida,
-Schuetz and Carvalho 2008). Whole-number flows are witnesses as they stand. Where the
-numbers do not fit 64 bits, capacities are rounded down and levels up on a grid far
-finer than the level; what fails by less than the rounding is decided in big integers.
-Bounds and levels in whole numbers give flows in whole numbers, so that in tables of
-counts, too, what no flow reaches cannot be reached.
+A cell can be moved by as much as can flow through the other hidden cells from one of
+its ends to the other (Almeida, Schuetz and Carvalho 2008). Integer flows are witnesses.
+Where numbers do not fit into 64 bits, capacities are rounded down and levels up to a
+grid far finer than the level; what fails by less than the rounding is decided in big
+integers. Bounds and levels in whole numbers give flows in whole numbers, so that in
+tables of counts, too, no level beyond the maximum flow can be reached.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from evosdc.attack.ledger import Ledger, in_time
 from evosdc.attack.model import AttackModel
 from evosdc.table import Network
 
-_WIDE = 2**59  # an open bound; sums of two such numbers still fit 64 bits
-_FINENESS = 10**12  # grid units in a level that does not fit
+_OPEN_CAPACITY = 2**59  # of an open bound; sums of two still fit into 64 bits
+_GRID_UNITS = 10**12  # in a level that does not fit into 64 bits
 
 
 class NetworkFinder:
-    """Looks for witnesses in a table that is a network."""
+    """Finds witnesses in a table that is a network."""
 
     def __init__(
         self, attacker: AttackModel, network: Network, deadline: float | None = None
@@ -112,21 +112,21 @@ class NetworkFinder:
         return self._exactly(ledger, cell, sign, amount)
 
     def furthest(self, ledger: Ledger, cell: int, sign: int, limit: Fraction) -> None:
-        """Move a cell as far as it goes, up to a limit."""
+        """Move a cell as far as possible, up to a limit."""
         self._exactly(ledger, cell, sign, limit)
 
     def end(self, cell: int, sign: int) -> float:
-        """How far an attacker must think that a cell may be from its value, one way."""
+        """How far, one way, a cell may be from its value for all the attacker knows."""
         a = self.attacker
         room = a.room(cell, sign)
         if not a.free[cell] or room == 0:
             return 0.0
-        around = self._most(cell, sign)
-        ends = [x for x in (room, around) if x is not None]
+        flow = self._max_flow(cell, sign)
+        ends = [x for x in (room, flow) if x is not None]
         return float(Fraction(min(ends), a.scale)) if ends else np.inf
 
-    def _most(self, cell: int, sign: int) -> int | None:
-        """The largest flow round a cell, refined until it is exact or fine enough."""
+    def _max_flow(self, cell: int, sign: int) -> int | None:
+        """Return the maximum flow past a cell on grids refined until fine enough."""
         k = int(self.arc_of[cell])
         if self.tail[k] == self.head[k]:
             return None
@@ -137,8 +137,8 @@ class NetworkFinder:
         most: int | None = None
         while True:
             up, down = self._grid(unit, most)
-            sent, _ = self._run(k, sign, _WIDE, up, down)
-            if sent >= _WIDE:
+            sent, _ = self._run(k, sign, _OPEN_CAPACITY, up, down)
+            if sent >= _OPEN_CAPACITY:
                 return None
             if unit == 1 or sent > 10**10:
                 return sent * unit
@@ -146,10 +146,10 @@ class NetworkFinder:
             unit = max(1, most // 2**50)
 
     def _unit(self, amount: int) -> int:
-        """Grid of a level: 1 where all numbers fit, else a fine power of ten."""
+        """Return the grid unit of a level: 1 where all numbers fit, else larger."""
         if max(self.largest, amount) < 2**57:
             return 1
-        return 10 ** (len(str(amount // _FINENESS)) - 1)
+        return 10 ** (len(str(amount // _GRID_UNITS)) - 1)
 
     def _grid(
         self, unit: int, most: int | None = None
@@ -157,7 +157,7 @@ class NetworkFinder:
         if most is None and unit in self._grids:
             return self._grids[unit]
         a = self.attacker
-        cap = _WIDE if most is None else most // unit
+        cap = _OPEN_CAPACITY if most is None else most // unit
 
         def rounded(room: list[int], is_open: NDArray[np.bool_]) -> NDArray[np.int64]:
             return np.array(
@@ -209,7 +209,7 @@ class NetworkFinder:
         return int(sent), flow
 
     def _exactly(self, ledger: Ledger, cell: int, sign: int, amount: Fraction) -> bool:
-        """Send as much as there is, up to an amount, in big integers.
+        """Send a maximum flow, up to an amount, in big integers.
 
         Shortest augmenting paths (Edmonds and Karp), over the amount's denominator.
         """

@@ -1,9 +1,9 @@
-"""The attacker's linear program in HiGHS: move one cell as far as it goes.
+"""The attacker's linear program in HiGHS: move one cell as far as possible.
 
-Each cell has a column for going up and one for going down, both from 0, so that the
-program starts feasible where nothing moves and its vertices move few cells.
+Each cell has a column for moves up and one for moves down, both from 0, so that no move
+at all is feasible and vertices move few cells.
 
-And the same in whole numbers, as an integer program, for tables of counts.
+`whole_move` is the same in whole numbers, as an integer program.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from evosdc.compile.clock import moment
 from evosdc.errors import EvosdcError
 
 _TOLERANCE = 1e-9
-_DEPENDENT_EQUATIONS = 1024  # this search costs more than the program itself
-_PATIENCE = 1000  # steps of the simplex before presolve is tried
+_DEPENDENT_EQUATIONS = 1024  # presolve rule that costs more than the program itself
+_ITERATIONS_BEFORE_PRESOLVE = 1000
 _NO_LIMIT = 2**31 - 1
-_WHOLE_SECONDS = 10.0  # the most for one integer program
+_MAX_INTEGER_SECONDS = 10.0  # for one integer program
 _ENDED = (
     highspy.HighsModelStatus.kOptimal,
     highspy.HighsModelStatus.kInfeasible,
@@ -33,37 +33,48 @@ _ENDED = (
 )
 
 
+def _solver(
+    rows: Any, costs: Any, lower: Any, upper: Any, *, integer: bool, **options: Any
+) -> highspy.Highs:
+    """Return HiGHS with a program loaded whose equations equal 0."""
+    highs = highspy.Highs()
+    for name, value in {"output_flag": False, "threads": 1, **options}.items():
+        highs.setOptionValue(name, value)
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = rows.shape
+    model.col_cost_, model.col_lower_, model.col_upper_ = costs, lower, upper
+    model.row_lower_ = model.row_upper_ = np.zeros(rows.shape[0])
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = rows.indptr.astype(np.int32)
+    model.a_matrix_.index_ = rows.indices.astype(np.int32)
+    model.a_matrix_.value_ = rows.data.astype(np.float64)
+    if integer:
+        model.integrality_ = [highspy.HighsVarType.kInteger] * rows.shape[1]
+    if highs.passModel(model) == highspy.HighsStatus.kError:
+        kind = "integer program" if integer else "program"
+        raise EvosdcError(f"the solver refused the attacker's {kind}")
+    return highs
+
+
 class Program:
-    """Moves one column after another over the same equations."""
+    """The linear program of some equations, solved for one column after another."""
 
     def __init__(self, rows: Any, deadline: float | None = None) -> None:
         self.deadline = deadline
         self.columns = rows.shape[1]
-        self._highs = highspy.Highs()
-        for name, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", _TOLERANCE),
-            ("dual_feasibility_tolerance", _TOLERANCE),
-            ("simplex_strategy", 1),
-            ("solver", "simplex"),
-            ("presolve_rule_off", _DEPENDENT_EQUATIONS),
-        ):
-            self._highs.setOptionValue(name, value)
-        model = highspy.HighsLp()
-        model.num_col_ = self.columns
-        model.num_row_ = rows.shape[0]
-        model.col_cost_ = np.zeros(self.columns)
-        model.col_lower_ = np.zeros(self.columns)
-        model.col_upper_ = np.zeros(self.columns)
-        model.row_lower_ = np.zeros(rows.shape[0])
-        model.row_upper_ = np.zeros(rows.shape[0])
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_ = rows.indptr.astype(np.int32)
-        model.a_matrix_.index_ = rows.indices.astype(np.int32)
-        model.a_matrix_.value_ = rows.data.astype(np.float64)
-        if self._highs.passModel(model) == highspy.HighsStatus.kError:
-            raise EvosdcError("the solver refused the attacker's program")
+        zeros = np.zeros(self.columns)
+        self._highs = _solver(
+            rows,
+            zeros,
+            zeros,
+            zeros,
+            integer=False,
+            primal_feasibility_tolerance=_TOLERANCE,
+            dual_feasibility_tolerance=_TOLERANCE,
+            simplex_strategy=1,
+            solver="simplex",
+            presolve_rule_off=_DEPENDENT_EQUATIONS,
+        )
         self.upper = np.zeros(self.columns)
 
     def set_upper(self, upper: NDArray[np.float64]) -> None:
@@ -79,15 +90,17 @@ class Program:
     def reach(
         self, column: int, amount: float, against: int
     ) -> NDArray[np.float64] | None:
-        """Move a column by an amount with little movement of all, or return None.
+        """Move a column by an amount with the least total movement, or return None.
 
-        `against`, the other way of the same cell, is held at 0. From the basis where
-        nothing moves the dual simplex mends only what the one cell upsets; with a
-        price on every move it does not wander, and few cells move.
+        `against`, the opposite column of the same cell, is held at 0. From the basis
+        without moves the dual simplex repairs only what this cell violates; a cost on
+        every move keeps the others small, so that few cells move.
         """
         with self._only(column, amount, amount, against):
             self._price(1.0)
-            self._highs.setOptionValue("simplex_iteration_limit", _PATIENCE)
+            self._highs.setOptionValue(
+                "simplex_iteration_limit", _ITERATIONS_BEFORE_PRESOLVE
+            )
             try:
                 status, _, x = self._run()
             except Unfinished:
@@ -95,16 +108,16 @@ class Program:
             self._highs.setOptionValue("simplex_iteration_limit", _NO_LIMIT)
         if status is not None:
             return x if status == highspy.HighsModelStatus.kOptimal else None
-        # A move of many cells: presolve is faster then, at the price of a dense answer.
+        # For a move of many cells presolve is faster, but its solution is denser.
         move, x = self.furthest(column, amount, against)
         return x if move >= amount * (1 - _TOLERANCE) else None
 
     def furthest(
         self, column: int, cap: float, against: int
     ) -> tuple[float, NDArray[np.float64]]:
-        """Maximise a column up to a cap, `against` (its other way) held at 0.
+        """Maximise a column up to a cap, `against` (the opposite one) held at 0.
 
-        Returns the move, infinite where nothing holds it, and all columns.
+        Returns the move, infinite where it is unbounded, and all columns.
         """
         with self._only(column, 0.0, cap, against):
             self._price(0.0)
@@ -112,7 +125,7 @@ class Program:
             status, move, x = self._run(presolve=True)
             if status == highspy.HighsModelStatus.kOptimal:
                 return -move, x
-        # Nothing moved is always feasible, so this is unbounded.
+        # No move at all is always feasible, so this is unbounded.
         return np.inf, np.zeros(self.columns)
 
     def _price(self, cost: float) -> None:
@@ -166,27 +179,13 @@ def whole_move(
     deadline: float | None,
     nodes: int | None = None,
 ) -> NDArray[np.float64] | None:
-    """Move a cell by whole numbers, or return None where no such move exists.
+    """Move a cell by whole numbers, or return None where that is impossible.
 
-    Parameters
-    ----------
-    rows
-        The equations, one column per cell.
-    low, high
-        How far each cell can go down (negative) and up; may be infinite.
-    column, sign
-        The cell to move, and which way.
-    least
-        How far at least; None asks for as far as it goes.
-    nodes
-        How many nodes may be looked at.
-
-    Raises
-    ------
-    Unfinished
-        Where time or nodes ran out before the question was answered.
+    `low` (negative) and `high` bound the moves of all cells. The cell moves in
+    direction `sign` by at least `least`, or as far as possible where that is None.
+    Raises `Unfinished` where time or nodes of the solver run out first.
     """
-    limit = _WHOLE_SECONDS
+    limit = _MAX_INTEGER_SECONDS
     if deadline is not None:
         limit = min(limit, deadline - moment())
         if limit <= 0:
@@ -204,28 +203,18 @@ def whole_move(
     cost = np.zeros(count)
     if least is None:
         cost[column] = -sign
-    highs = highspy.Highs()
-    for name, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("time_limit", limit),
-        ("mip_rel_gap", 0.0),
-        ("mip_abs_gap", 0.5),
-    ):
-        highs.setOptionValue(name, value)
-    if nodes is not None:
-        highs.setOptionValue("mip_max_nodes", nodes)
-    model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = count, rows.shape[0]
-    model.col_cost_, model.col_lower_, model.col_upper_ = cost, below, above
-    model.row_lower_ = model.row_upper_ = np.zeros(rows.shape[0])
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = rows.indptr.astype(np.int32)
-    model.a_matrix_.index_ = rows.indices.astype(np.int32)
-    model.a_matrix_.value_ = rows.data.astype(np.float64)
-    model.integrality_ = [highspy.HighsVarType.kInteger] * count
-    if highs.passModel(model) == highspy.HighsStatus.kError:
-        raise EvosdcError("the solver refused the attacker's integer program")
+    options = {} if nodes is None else {"mip_max_nodes": nodes}
+    highs = _solver(
+        rows,
+        cost,
+        below,
+        above,
+        integer=True,
+        time_limit=limit,
+        mip_rel_gap=0.0,
+        mip_abs_gap=0.5,
+        **options,
+    )
     highs.run()
     status = highs.getModelStatus()
     if status == highspy.HighsModelStatus.kOptimal:

@@ -1,13 +1,11 @@
-"""A certificate from a file and the table that it should be of: does the proof hold?
+"""Whether a certificate proves a pattern of a table safe.
 
-Nothing is searched or solved here. Everything that the file says is looked at again:
-that it is of this table, that nothing in it changed, and that its witnesses, added up
-by the checker, cover what it claims.
+Nothing is searched or solved here: that the certificate is of this table, that nothing
+in it changed, and that its witnesses, added up by the checker, cover what it claims.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,18 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.asked import Asked
-from evosdc.attack.certificate import (
-    FORMAT,
+from evosdc.attack.checker import CheckReport, verify
+from evosdc.attack.proof_file import (
+    GROUPS,
     LEVELS,
     ORIGIN,
-    certificate_from_arrays,
+    Proof,
+    digest_of,
+    numbered,
+    origin_settings,
+    table_digests,
 )
-from evosdc.attack.checker import CheckReport, verify
-from evosdc.attack.seal import GROUPS, digest_of, numbered, seal_of, table_digests
 from evosdc.errors import EvosdcError, InputError
-from evosdc.results import Certificate
-from evosdc.table import Origin, Table
+from evosdc.options.objects import Attackers
+from evosdc.table import Table
 from evosdc.table.attackers import (
     KINDS,
     LONE,
@@ -47,80 +47,89 @@ from evosdc.table.origin import AUTO
 from evosdc.table.shares import Coalition
 from evosdc.table.status import HIDDEN, PRIMARY, SAFE, SECONDARY
 
-# Of this format the rules are stated in words only, which cannot be compared.
-_EARLIER = "evosdc-certificate 2"
-_MASKS = ("hidden", "known", "wished")
-_TEXTS = ("format", "claim", "settings", "digests", "digest", "seal")
-_SWITCHES = ("strict", "secondaries", "insiders", "whole", "fractions", "counts")
-_SETTINGS = (*_SWITCHES, "tolerance", "bounds", "threshold")
-# Settings that files of earlier versions do not have.
-_OPTIONAL: Mapping[str, Any] = {
-    "fractions": False,
-    "attackers": LONE,
-    "coalitions": [],
-    "accepted": [],
-}
-# Beyond rounding a witness proves nothing, whatever a file says of itself.
-_MOST_TOLERANCE = 1e-6
-# Witnesses that fail are named one by one up to this many.
-_SHOWN = 5
+# Cells and witnesses that a message names one by one at most.
+_MAX_NAMED = 5
+_OTHER_TABLE = "the table is not the one the certificate was made for"
 
 
-@dataclass(frozen=True, eq=False)
-class Proof:
-    """A certificate file: witnesses, what they are of, and what they should prove.
+@dataclass(frozen=True, kw_only=True)
+class Requirements:
+    """What a certificate must at least have been judged for.
 
     Attributes
     ----------
-    claim
-        The sentences of the verdict by name: words of whoever wrote the file, which
-        nothing here compares or confirms.
-    settings
-        How levels are read and who attacks: strict, secondaries, insiders, whole,
-        fractions, tolerance; the prior knowledge: counts, bounds, threshold; and,
-        unless the file is of an earlier format, what made cells sensitive (`ORIGIN`).
-    hidden, known, wished
-        Which cells are not published, which of them the attacker has all the same, and
-        which are sensitive by request and not by the table.
-    respondent
-        Number of the lone respondent of each cell, -1 for none.
-    digests, digest
-        Fingerprints of the table.
-    sealed
-        Whether the seal is that of the arrays.
+    attackers
+        One of `KINDS`, each of which includes those before it.
+    coalitions
+        Each with exactly the members that the certificate names.
+    strict, secondaries
+        Whether levels must be exceeded, and other hidden cells judged as well.
     """
 
-    certificate: Certificate
-    claim: Mapping[str, str]
-    settings: Mapping[str, Any]
-    hidden: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-    wished: NDArray[np.bool_]
-    respondent: NDArray[np.int64]
-    digests: Mapping[str, str]
-    digest: str
-    sealed: bool
+    attackers: str = PUBLIC
+    coalitions: Sequence[Coalition] = ()
+    strict: bool = False
+    secondaries: bool = False
+
+    def __post_init__(self) -> None:
+        if self.attackers not in KINDS:
+            raise InputError(
+                f"attackers are {self.attackers!r}",
+                expected=f"one of {', '.join(KINDS)}",
+            )
+
+    @classmethod
+    def of(cls, options: Attackers, coalitions: Sequence[Coalition]) -> Requirements:
+        """Return what options require, with the coalitions that they name."""
+        return cls(
+            attackers=options.who or PUBLIC,
+            coalitions=coalitions,
+            strict=options.strict,
+            secondaries=options.protect_secondaries,
+        )
+
+    def faults(self, settings: Mapping[str, Any]) -> list[str]:
+        """Say what a certificate with these settings was not judged for."""
+        kind = settings["attackers"] if settings["insiders"] else PUBLIC
+        missing: list[str] = []
+        if KINDS.index(kind) < KINDS.index(self.attackers):
+            missing.append(f"attackers {self.attackers}, but {kind}")
+        judged = {frozenset(members) for _, *members in settings["coalitions"]}
+        missing += [
+            f"coalition {one.name!r} with these members"
+            for one in self.coalitions
+            if not settings["insiders"] or frozenset(one.members) not in judged
+        ]
+        if self.strict and not settings["strict"]:
+            missing.append("levels that are exceeded (strict), but reached")
+        if self.secondaries and not settings["secondaries"]:
+            missing.append("secondaries")
+        return [
+            f"the certificate was not judged for {what}; it must be made again, by "
+            "protect or audit with the same option"
+            for what in missing
+        ]
 
 
 @dataclass(frozen=True, eq=False)
 class ProofReport:
-    """What is left of a proof after all of it was looked at again.
+    """The result of checking a proof against a table.
 
     Attributes
     ----------
     proof
-        What was looked at.
+        The proof that was checked.
     holds
         Whether everything holds: the pattern is safe as claimed.
     faults
-        What does not hold, in sentences; no values are in them.
+        What does not hold, in sentences without values.
     remarks
-        What is worth knowing and no fault.
+        What else a reader should know.
     check
-        What the checker found; None where the file and the table do not fit at all.
+        The checker's report; None where the file does not fit the table.
     checked
-        What was looked at, in sentences by the names of its questions: from the
-        table and the numbers that were added up, never from words of the certificate.
+        What was checked, a sentence for each question of the claim. They are derived
+        from the table and the witnesses, never from sentences of the certificate.
     """
 
     proof: Proof
@@ -132,74 +141,8 @@ class ProofReport:
 
     @property
     def word(self) -> str:
-        """SAFE where everything holds; a proof that fails shows nothing else."""
+        """The verdict: a proof that fails does not show that the pattern is unsafe."""
         return "SAFE" if self.holds else "NOT PROVED"
-
-
-def read_proof(arrays: Mapping[str, NDArray[Any]]) -> Proof:
-    """Read what `evosdc.attack.certificate_arrays` wrote.
-
-    Raises
-    ------
-    InputError
-        For a file of an earlier format, and for one that cannot be read as this one.
-    """
-    if "format" not in arrays:
-        raise InputError(
-            "the certificate has witnesses alone (format 1): it does not say of which "
-            "table they are, nor what they should prove",
-            expected=f"a file of format {FORMAT!r}",
-            hint="protect or audit the table again to write one",
-        )
-    found = str(arrays["format"])[:40]
-    if found not in (FORMAT, _EARLIER):
-        raise InputError(
-            f"the certificate has format {found!r}",
-            expected=f"{FORMAT!r} or {_EARLIER!r}",
-            hint="use the version of evosdc that wrote it, or protect the table again",
-        )
-    try:
-        text = {name: str(arrays[name].item()) for name in _TEXTS}
-        claim = {_line(k): _line(v) for k, v in json.loads(text["claim"]).items()}
-        given = {**_OPTIONAL, **json.loads(text["settings"])}
-        settings = {name: given[name] for name in _SETTINGS}
-        digests = {name: str(json.loads(text["digests"])[name]) for name in GROUPS}
-        if found == FORMAT:
-            settings |= _origin({name: given[name] for name in ORIGIN})
-        if not all(isinstance(settings[name], bool) for name in _SWITCHES):
-            raise ValueError("settings")
-        tolerance = float(settings["tolerance"])
-        if not 0 <= tolerance <= _MOST_TOLERANCE:
-            raise ValueError("tolerance")
-        settings["bounds"] = str(settings["bounds"])
-        settings |= _beside_public(given)
-        if settings["threshold"] is not None:
-            settings["threshold"] = int(settings["threshold"])
-        masks = [np.asarray(arrays[name]) for name in _MASKS]
-        respondent = np.asarray(arrays["respondent"])
-        if any(mask.dtype != bool or mask.ndim != 1 for mask in masks):
-            raise ValueError("masks")
-        if respondent.dtype.kind != "i" or respondent.ndim != 1:
-            raise ValueError("respondent")
-        certificate = certificate_from_arrays(arrays)
-    except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
-        raise InputError(
-            f"the certificate cannot be read ({type(error).__name__} in its arrays)",
-            expected="the arrays of docs/reference/certificate.md",
-            hint="protect or audit the table again to write one",
-        ) from error
-    return Proof(
-        certificate=certificate,
-        claim=claim,
-        settings=settings,
-        hidden=masks[0],
-        known=masks[1],
-        wished=masks[2],
-        respondent=respondent.astype(np.int64),
-        digests=digests,
-        digest=text["digest"],
-        sealed=text["seal"] == seal_of(arrays),
-    )
 
 
 def check_proof(
@@ -207,21 +150,21 @@ def check_proof(
     proof: Proof,
     *,
     published: NDArray[np.bool_] | None = None,
-    asked: Asked | None = None,
+    requirements: Requirements | None = None,
 ) -> ProofReport:
-    """Look at a proof again, from the table alone.
+    """Check a proof against a table.
 
     Parameters
     ----------
     table
-        The table as it was given to `protect` or `audit`; its prior knowledge is made
-        what the certificate says.
+        The table as it was given to `protect` or `audit`; its prior knowledge is
+        replaced by that of the certificate.
     published
         Which cells the publication hides.
-    asked
-        What must have been judged at least; else what the certificate says.
+    requirements
+        What must have been judged at least, whatever the certificate says.
     """
-    faults = [] if asked is None else asked.faults(proof.settings)
+    faults = [] if requirements is None else requirements.faults(proof.settings)
     remarks: list[str] = []
     if not proof.sealed:
         faults.append(
@@ -234,21 +177,21 @@ def check_proof(
     sizes = {len(mask) for mask in masks}
     if sizes != {len(table)}:
         faults.append(
-            "the table is not the one the certificate was made for: it has "
-            f"{len(table):,} cells, and the certificate is of {max(sizes):,}"
+            f"{_OTHER_TABLE}: it has {len(table):,} cells, and the certificate is of "
+            f"{max(sizes):,}"
         )
         return ProofReport(proof, False, tuple(faults), (), None)
-    table, told = _with_accepted(table, proof.settings["accepted"])
-    faults += told
+    table, found = _with_accepted(table, proof.settings["accepted"])
+    faults += found
     table = with_whole_numbers(table)
-    assumed, told = _assumed(table, proof.settings)
-    faults += told
+    assumed, found = _with_knowledge(table, proof.settings)
+    faults += found
     if assumed.origin != in_whole_numbers(table).origin:
         remarks.append(
             "prior knowledge is as the certificate says, which is not what the table "
             "says by itself"
         )
-    remarks += _weaker(table, proof.settings)
+    remarks += _weaker_settings(table, proof.settings)
     whole, fractions = proof.settings["whole"], proof.settings["fractions"]
     if assumed.origin.counts and (fractions or not whole):
         faults.append(
@@ -259,7 +202,7 @@ def check_proof(
     check = _checked(assumed, proof, faults)
     checked: dict[str, str] = {}
     if check is not None:
-        checked = _checked_words(assumed, proof, check)
+        checked = _summary(assumed, proof, check)
         faults += _failures(assumed, check)
         if not check.judged and not assumed.origin.rules:
             faults.append("no cell was judged, and no rule looked for sensitive cells")
@@ -275,8 +218,8 @@ def check_proof(
     return ProofReport(proof, not faults, tuple(faults), tuple(remarks), check, checked)
 
 
-def _checked_words(table: Table, proof: Proof, check: CheckReport) -> dict[str, str]:
-    """Say what was looked at, from the table and the numbers that were added up."""
+def _summary(table: Table, proof: Proof, check: CheckReport) -> dict[str, str]:
+    """Say what was checked: a sentence for each question of the claim."""
     settings, shown = proof.settings, table.shown
     wished = int((proof.wished & (table.status != PRIMARY)).sum())
     sensitive = int((table.status == PRIMARY).sum()) + wished
@@ -330,31 +273,6 @@ def _checked_words(table: Table, proof: Proof, check: CheckReport) -> dict[str, 
     }
 
 
-def _origin(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of `ORIGIN`; no rule is as good as none stated."""
-    read = Origin.from_json(origin).as_json()
-    return {name: read[name] or None for name in ORIGIN}
-
-
-def _beside_public(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return who attacks beside the public, and levels that were lowered on request."""
-    listed = given["coalitions"]
-    if not isinstance(listed, list) or not all(
-        isinstance(one, list) and len(one) > 1 for one in listed
-    ):
-        raise ValueError("coalitions")
-    if given["attackers"] not in KINDS:
-        raise ValueError("attackers")
-    return {
-        "attackers": str(given["attackers"]),
-        "coalitions": [[str(name) for name in one] for one in given["coalitions"]],
-        "accepted": [
-            (int(cell), float(up), float(down), float(width))
-            for cell, up, down, width in given["accepted"]
-        ],
-    }
-
-
 def _with_accepted(
     table: Table, accepted: Sequence[tuple[int, float, float, float]]
 ) -> tuple[Table, list[str]]:
@@ -372,26 +290,25 @@ def _with_accepted(
     return (table.replace(**lower), []) if accepted else (table, [])
 
 
-def _weaker(table: Table, settings: Mapping[str, Any]) -> list[str]:
-    """Say where a certificate proves less than a table asks for by itself."""
-    told: list[str] = []
+def _weaker_settings(table: Table, settings: Mapping[str, Any]) -> list[str]:
+    """Say where a certificate proves less than the table would require."""
+    remarks: list[str] = []
     if settings["accepted"]:
         cells = [cell for cell, *_ in settings["accepted"]]
-        shown = "; ".join(table.label(cell) for cell in cells[:_SHOWN])
-        more = f" and {len(cells) - _SHOWN:,} more" if len(cells) > _SHOWN else ""
-        told.append(f"lower levels than the table's were accepted for {shown}{more}")
+        shown = "; ".join(table.label(cell) for cell in cells[:_MAX_NAMED])
+        more = (
+            f" and {len(cells) - _MAX_NAMED:,} more" if len(cells) > _MAX_NAMED else ""
+        )
+        remarks.append(f"lower levels than the table's were accepted for {shown}{more}")
     if settings["insiders"] and settings["attackers"] == PUBLIC:
-        told.append("coalitions alone were taken for attackers, no lone respondents")
-    return told
+        remarks.append("coalitions alone were taken for attackers, no lone respondents")
+    return remarks
 
 
-def _line(text: Any) -> str:
-    """Return words of a certificate as one line, without what could pass for ours."""
-    return " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
-
-
-def _assumed(table: Table, settings: Mapping[str, Any]) -> tuple[Table, list[str]]:
-    """Return the table with the prior knowledge that a certificate assumes."""
+def _with_knowledge(
+    table: Table, settings: Mapping[str, Any]
+) -> tuple[Table, list[str]]:
+    """Return the table with the prior knowledge of the certificate."""
     try:
         counts = settings["counts"]
         if counts and not table.origin.counts:
@@ -410,14 +327,13 @@ def _assumed(table: Table, settings: Mapping[str, Any]) -> tuple[Table, list[str
         table = in_whole_numbers(table)
     except EvosdcError as error:
         return table, [
-            "the table is not the one the certificate was made for: its prior "
-            f"knowledge does not fit it ({error.what})"
+            f"{_OTHER_TABLE}: its prior knowledge does not fit it ({error.what})"
         ]
     return table, []
 
 
 def _differences(table: Table, proof: Proof) -> list[str]:
-    """Say what the certificate is of that the table is not."""
+    """Say in what the table differs from that of the certificate."""
     respondent = np.full(len(table), -1)
     if proof.settings["insiders"] and knows_contributors(table):
         respondent = lone_respondents(table)
@@ -429,11 +345,8 @@ def _differences(table: Table, proof: Proof) -> list[str]:
         other = [GROUPS["respondents"]]
     faults = []
     if other:
-        faults.append(
-            "the table is not the one the certificate was made for; other than then: "
-            + ", ".join(other)
-        )
-    own = _origin(table.origin.as_json())
+        faults.append(f"{_OTHER_TABLE}; other than then: {', '.join(other)}")
+    own = origin_settings(table.origin.as_json())
     stated = [
         words
         for name, words in ORIGIN.items()
@@ -448,7 +361,7 @@ def _differences(table: Table, proof: Proof) -> list[str]:
 
 
 def _checked(table: Table, proof: Proof, faults: list[str]) -> CheckReport | None:
-    """Add all witnesses up, for the cells that the certificate says are hidden."""
+    """Add all witnesses up for the pattern of the certificate."""
     settings = proof.settings
     if settings["insiders"] and not knows_contributors(table):
         faults.append(
@@ -475,7 +388,7 @@ def _checked(table: Table, proof: Proof, faults: list[str]) -> CheckReport | Non
         strict=settings["strict"],
         secondaries=settings["secondaries"],
         tolerance=float(settings["tolerance"]),
-        # Everyone has a sensitive cell that is not hidden.
+        # A sensitive cell that is not hidden is known to everyone.
         known=proof.known | (sensitive & ~proof.hidden),
         whole=settings["whole"],
         fractions=settings["fractions"],
@@ -485,14 +398,15 @@ def _checked(table: Table, proof: Proof, faults: list[str]) -> CheckReport | Non
 
 
 def _failures(table: Table, check: CheckReport) -> list[str]:
+    """Say what the checker refused or found uncovered."""
     faults = [
         f"witness {w} {why}"
         for w, why in zip(
-            check.refused[:_SHOWN].tolist(), check.reasons[:_SHOWN], strict=True
+            check.refused[:_MAX_NAMED].tolist(), check.reasons[:_MAX_NAMED], strict=True
         )
     ]
-    if len(check.refused) > _SHOWN:
-        faults.append(f"{len(check.refused) - _SHOWN:,} more witnesses fail")
+    if len(check.refused) > _MAX_NAMED:
+        faults.append(f"{len(check.refused) - _MAX_NAMED:,} more witnesses fail")
     if len(check.uncovered):
         first = table.label(int(check.uncovered[0]))
         faults.append(
@@ -515,7 +429,7 @@ def _failures(table: Table, check: CheckReport) -> list[str]:
 
 
 def _publication(table: Table, proof: Proof, published: NDArray[np.bool_]) -> list[str]:
-    """A cell that everyone has anyway may be in the publication or not."""
+    """Say in what a publication differs; cells known anyway may be hidden or not."""
     faults = []
     for bad, what in (
         (proof.hidden & ~published & ~proof.known, "published and should be hidden"),

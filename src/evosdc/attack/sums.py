@@ -1,7 +1,6 @@
-"""Sums of cells of one respondent: the judge asks how far each can be moved.
+"""Sums of cells of one respondent, judged like cells.
 
-A sum is judged like a cell of its own: one more column of the table, which an equation
-ties to its parts.
+Each sum becomes one more cell of the table, with an equation that ties it to its parts.
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.attack.certificate import Witness, assemble
+from evosdc.attack.certificate import assemble, witness_of
 from evosdc.attack.demands import strict_margin
 from evosdc.attack.hints import Hint
-from evosdc.attack.judge import judge
+from evosdc.attack.judge import answer
+from evosdc.attack.question import Question
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, TableVerdict
 from evosdc.table import Table
@@ -25,16 +25,13 @@ from evosdc.table.status import PRIMARY
 
 
 def judge_sums(
-    table: Table,
+    question: Question,
     sums: RespondentSums,
     numbers: Sequence[int],
     *,
-    strict: bool,
     deadline: float | None,
-    known: NDArray[np.bool_] | None,
-    whole: bool,
     hints: Sequence[Hint],
-    workers: Workers,
+    workers: Workers | None,
 ) -> tuple[TableVerdict, dict[int, Exposure], Certificate]:
     """Judge some sums, by number, as the public sees the table.
 
@@ -44,17 +41,18 @@ def judge_sums(
         The verdict on them, the exposed ones by number, and witnesses over the cells of
         the table.
     """
+    table, known = question.table, question.known
     parts = [sums.cells(number) for number in numbers]
     n, more = len(table), len(parts)
-    larger = _with_columns(table, sums, numbers, strict)
-    of_sum = np.arange(n + more) >= n
-    nobody = np.zeros(n, dtype=bool)
-    verdict, found = judge(
-        larger,
+    none = np.zeros(n, dtype=bool)
+    verdict, found = answer(
+        Question(
+            table=_with_columns(table, sums, numbers, question.strict),
+            whole=question.whole,
+            known=np.append(none if known is None else known, np.zeros(more, bool)),
+            among=np.arange(n + more) >= n,
+        ),
         deadline=deadline,
-        known=np.append(nobody if known is None else known, np.zeros(more, bool)),
-        whole=whole,
-        among=of_sum,
         hints=_with_sums(hints, parts, n),
         workers=workers,
     )
@@ -62,14 +60,14 @@ def judge_sums(
         numbers[e.cell - n]: replace(
             e,
             cell=int(parts[e.cell - n][0]),
-            label=describe(table, sums, numbers[e.cell - n]),
+            label=describe_sum(table, sums, numbers[e.cell - n]),
         )
         for e in verdict.exposed
     }
     return verdict, exposed, _without_sums(found, n)
 
 
-def describe(table: Table, sums: RespondentSums, number: int) -> str:
+def describe_sum(table: Table, sums: RespondentSums, number: int) -> str:
     """Name a sum by its cells, without values."""
     cells = [table.label(int(cell)) for cell in sums.cells(number)]
     return f"the sum of {'; '.join(cells)} (one respondent)"
@@ -78,7 +76,7 @@ def describe(table: Table, sums: RespondentSums, number: int) -> str:
 def _with_columns(
     table: Table, sums: RespondentSums, numbers: Sequence[int], strict: bool
 ) -> Table:
-    """Return a table with a column for each sum; its levels have their margin."""
+    """Return a table with a cell for each sum, strict margins in its levels."""
     parts = [sums.cells(number) for number in numbers]
     more = len(parts)
     row = np.repeat(np.arange(more), [len(cells) for cells in parts])
@@ -91,10 +89,10 @@ def _with_columns(
     margin = strict_margin(table)
     levels: list[list[float]] = []
     bounds = (table.upper - table.value, table.value - table.lower)
-    for asked, room in zip((sums.upl, sums.lpl), bounds, strict=True):
+    for wanted, room in zip((sums.upl, sums.lpl), bounds, strict=True):
         side = []
         for number, cells in zip(numbers, parts, strict=True):
-            level = float(asked[number])
+            level = float(wanted[number])
             if strict:
                 most = float(np.maximum(room[cells], 0.0).sum())
                 level = min(level + float(margin[cells].max()), max(level, most))
@@ -107,7 +105,7 @@ def _with_columns(
         rhs=np.append(table.rhs, none),
         weight=np.append(table.weight, none),
         status=np.append(table.status, np.full(more, PRIMARY)),
-        # The bounds of its parts are all that bounds a sum.
+        # Only the bounds of its parts bound a sum.
         lower=np.append(table.lower, none - np.inf),
         upper=np.append(table.upper, none + np.inf),
         lpl=np.append(table.lpl, levels[1]),
@@ -120,7 +118,7 @@ def _with_columns(
 def _with_sums(
     hints: Sequence[Hint], parts: list[NDArray[np.int64]], n: int
 ) -> list[Hint]:
-    """Return the hints that move a sum, with what they move it by."""
+    """Return the hints that move a sum, with the move of the sum added."""
     place: dict[int, list[int]] = {}
     for k, cells in enumerate(parts):
         for cell in cells.tolist():
@@ -131,7 +129,7 @@ def _with_sums(
         for cell, step in zip(cells.tolist(), by.tolist(), strict=True):
             for k in place.get(cell, ()):
                 moved[k] = moved.get(k, 0.0) + step
-        # What cancels out in its parts moves no sum.
+        # Moves of parts that cancel out do not move the sum.
         least = 1e-9 * float(np.abs(by).max(initial=0.0))
         moved = {k: step for k, step in moved.items() if abs(step) > least}
         if moved:
@@ -142,15 +140,19 @@ def _with_sums(
 
 def _without_sums(certificate: Certificate, n: int) -> Certificate:
     """Return the witnesses as deviations of the cells of the table alone."""
-    c = certificate
     out = []
-    for w in range(len(c.cells)):
-        part = slice(int(c.indptr[w]), int(c.indptr[w + 1]))
-        own = c.indices[part] < n
-        cells, steps = c.indices[part][own], c.numerators[part][own].tolist()
-        first = next(j for j, step in enumerate(steps) if step)
-        sign = 1 if steps[first] > 0 else -1
+    for w in range(len(certificate.cells)):
+        witness = witness_of(certificate, w)
+        own = witness.indices < n
+        cells, moves = witness.indices[own], np.array(witness.numerators, object)[own]
+        first = int(np.flatnonzero(moves)[0])
         out.append(
-            Witness(int(cells[first]), sign, cells, steps, int(c.denominators[w]), "")
+            replace(
+                witness,
+                cell=int(cells[first]),
+                sign=1 if moves[first] > 0 else -1,
+                indices=cells,
+                numerators=moves.tolist(),
+            )
         )
     return assemble(out)

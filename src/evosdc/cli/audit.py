@@ -111,7 +111,7 @@ def _proved(
     published: Path | None, certificate: Path | None, table: Table, result: Audit
 ) -> dict[str, Any] | None:
     """Whether a certificate proves the publication, where there is one to ask."""
-    from evosdc.attack.proof import check_proof, read_proof
+    from evosdc.attack import check_proof, read_proof
     from evosdc.io.archive import read_arrays
 
     if published is None:

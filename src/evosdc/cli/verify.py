@@ -44,7 +44,7 @@ def verify(
     Example: evosdc verify table.csv protected/confidential/certificate.npz
     """
     # Nothing of the search, and no solver, is loaded: so not `evosdc.api`.
-    from evosdc.attack.asked import Asked
+    from evosdc.attack import Requirements
     from evosdc.errors import InputError
     from evosdc.io.as_declared import read_files
     from evosdc.io.cells import coalitions_of
@@ -59,8 +59,8 @@ def verify(
         )
     *tables, certificate = files
     cells = read_files(tables, read)
-    asked = Asked.of(attackers, coalitions_of(attackers.coalitions))
-    report = verified(cells, certificate, published=published, asked=asked)
+    required = Requirements.of(attackers, coalitions_of(attackers.coalitions))
+    report = verified(cells, certificate, published=published, requirements=required)
     proof, check = report.proof, report.check
     judged = 0 if check is None else check.judged
     insiders = None if check is None else check.insiders

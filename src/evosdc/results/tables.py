@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc import __version__
-from evosdc.attack.certificate import certificate_arrays
+from evosdc.attack import certificate_arrays
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
 from evosdc.io.delimited import write_csv

@@ -8,8 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from evosdc.attack.asked import Asked
-from evosdc.attack.proof import Proof, ProofReport, check_proof, read_proof
+from evosdc.attack import (
+    Proof,
+    ProofReport,
+    Requirements,
+    check_proof,
+    read_proof,
+)
 from evosdc.io.archive import read_arrays
 from evosdc.io.cells import read_published
 from evosdc.io.paths import PathLike
@@ -18,7 +23,11 @@ from evosdc.table import Table
 
 
 def verified(
-    table: Table, certificate: PathLike | Proof, *, published: Any, asked: Asked
+    table: Table,
+    certificate: PathLike | Proof,
+    *,
+    published: Any,
+    requirements: Requirements,
 ) -> ProofReport:
     """Check a certificate, its file, or that of a folder, against a table.
 
@@ -26,7 +35,7 @@ def verified(
     """
     proof = certificate if isinstance(certificate, Proof) else _read(certificate)
     hidden = None if published is None else read_published(published, table)
-    return check_proof(table, proof, published=hidden, asked=asked)
+    return check_proof(table, proof, published=hidden, requirements=requirements)
 
 
 def _read(certificate: PathLike) -> Proof:

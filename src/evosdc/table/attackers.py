@@ -1,19 +1,19 @@
-"""Attackers: who knows more of a table than everyone does, and what.
+"""Attackers: who knows more of a table than everyone, and what they know.
 
 Fischetti and Salazar (2001) protect each cell against several attackers, each with
-knowledge of its own. Whoever is the only contributor of a cell knows its value (who
-contributes zero beside it knows no more of it than everyone), and so protects nothing
-by it: in a row with two suppressed cells the lone respondent of one works out the other
-(tau-Argus user's manual, singletons in the modular approach; Hundepool et al. 2012,
-section 4.2). A total with one contributor has the same contributor as its only part
-that is not empty, so the two are known to the same respondent. One firm may be alone
-in several cells that no total joins: a table made of records says so by a keyed hash.
+knowledge of its own. The only contributor of a cell knows its value (apart from others
+who contribute zero), so suppressing this cell protects nothing against it: in a row
+with two suppressed cells the lone respondent of one works out the other (tau-Argus
+user's manual, singletons in the modular approach; Hundepool et al. 2012, section 4.2).
+A total with one contributor has the same contributor as its only part that is not
+empty, so the same respondent knows both. One firm may be alone in several cells that no
+total joins: a table made of records identifies it by a keyed hash.
 
-A contributor of a cell that is not alone there knows that the cell is at least what it
-contributes itself, and a coalition knows the same of what its members contribute
-together; who makes up all of a cell knows it. No more follows from it: of a cell with
-two contributors the second largest knows the largest no better than everyone knows the
-cell. A contributor is a holding where records belong to holdings.
+A contributor that is not alone in a cell knows that the cell is at least its own
+contribution, and a coalition knows the same of the sum of its members' contributions;
+whoever contributes all of a cell knows it. No more follows: of a cell with two
+contributors the second largest knows the contribution of the largest only as well as
+everyone knows the cell. A contributor is a holding where records belong to holdings.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -29,7 +30,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosdc.errors import InputError, refuse_unknown
-from evosdc.table.shares import AGAIN, Coalition, Shares, decimal_of
+from evosdc.table.shares import TABULATE_AGAIN, Coalition, Shares, decimal_of
 from evosdc.table.status import PRIMARY
 from evosdc.table.table import Table
 from evosdc.table.totals import total_entries
@@ -38,26 +39,27 @@ PUBLIC: Final = "public"
 LONE: Final = "lone"
 PAIRS: Final = "pairs"
 KINDS: Final = (PUBLIC, LONE, PAIRS)
-# What single attackers are: lone, or which contributor of the first of their cells.
+# Kinds of single attackers: lone, or the rank among contributors of their first cell.
 _SINGLE: Final = (LONE, "largest", "second largest")
 _COALITION: Final = "coalition "
 
 
 @dataclass(frozen=True, eq=False)
 class Attackers:
-    """Attackers and what each knows beside the publication; the first is the public.
+    """Attackers and what each knows besides the publication; the first is the public.
 
     Attributes
     ----------
     start, cell
         Attacker `a` knows more than everyone of ``cell[start[a] : start[a + 1]]``.
     up, down
-        How far above and below its value it believes each of them at most: 0 and 0
-        for a cell that it knows, what others contribute for one that it is part of.
+        How far above and below its value the attacker believes each of them to be at
+        most: 0 and 0 for a cell that it knows; infinity and the contributions of others
+        for a cell to which it contributes.
     kind
-        What each attacker is: ``public``, ``lone`` (a lone respondent), ``largest`` and
-        ``second largest`` (that contributor of the first of its cells), or the name of
-        a coalition.
+        The kind of each attacker: ``public``, ``lone`` (a lone respondent), ``largest``
+        and ``second largest`` (that contributor of the first of its cells), or the name
+        of a coalition.
     """
 
     start: NDArray[np.int64]
@@ -71,14 +73,24 @@ class Attackers:
 
     @classmethod
     def public(cls) -> Attackers:
-        """Return the public alone, who has the publication and nothing else."""
+        """Return the public alone, which knows only the publication."""
         none = np.zeros(0)
         return cls(
             np.zeros(2, np.int64), none.astype(np.int64), none, none.copy(), (PUBLIC,)
         )
 
+    @cached_property
+    def owner(self) -> NDArray[np.int64]:
+        """The attacker of each entry of `cell`, `up` and `down`."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    @cached_property
+    def exact(self) -> NDArray[np.bool_]:
+        """Which entries are cells that their attacker knows exactly."""
+        return (self.up == 0) & (self.down == 0)
+
     def entries(self, attacker: int) -> slice:
-        """Where the cells of an attacker are in `cell`, `up` and `down`."""
+        """Return the entries of an attacker in `cell`, `up` and `down`."""
         return slice(int(self.start[attacker]), int(self.start[attacker + 1]))
 
     def cells(self, attacker: int) -> NDArray[np.int64]:
@@ -88,7 +100,7 @@ class Attackers:
     def known(self, attacker: int) -> NDArray[np.int64]:
         """Return the cells that an attacker knows exactly, in order."""
         at = self.entries(attacker)
-        return self.cell[at][(self.up[at] == 0) & (self.down[at] == 0)]
+        return self.cell[at][self.exact[at]]
 
     def describe(self, table: Table, attacker: int) -> str:
         """Name an attacker by a cell that it knows more of, without values."""
@@ -103,10 +115,10 @@ class Attackers:
         return f"the {who} of {table.label(int(cell))}"
 
     def room_below(self, shares: OwnShares, attacker: int) -> dict[int, float]:
-        """How far below its value an attacker believes each cell, net of its own part.
+        """Return how far below its value an attacker believes cells to be at most.
 
-        Cells that are not there are bounded by what everyone knows; those that the
-        attacker knows exactly are left out.
+        Other cells are bounded only by what everyone knows; cells that the attacker
+        knows exactly are left out.
         """
         at = self.entries(attacker)
         own = dict(zip(self.cell[at].tolist(), self.down[at].tolist(), strict=True))
@@ -125,17 +137,17 @@ def lone_attackers(table: Table) -> Attackers:
 def find_attackers(
     table: Table, kind: str | None = None, coalitions: Sequence[Coalition] = ()
 ) -> Attackers:
-    """Return the public, and who else attacks a table.
+    """Return the public and other attackers of a table.
 
     Parameters
     ----------
     kind
-        ``public``: nobody else. ``lone``: every lone respondent. ``pairs``: every
-        contributor who is one of the two largest of a cell as well; what it contributes
-        to cells of which it is a smaller one is not in the table, so nobody takes it
-        for known. None: lone respondents where the table knows its contributors.
+        ``public``: nobody else. ``lone``: every lone respondent. ``pairs``: also every
+        contributor that is one of the two largest of a cell; the table does not say
+        what it contributes to other cells, so this is not taken as known. None: lone
+        respondents where the table knows its contributors.
     coalitions
-        Respondents who share what they know, beside those.
+        Respondents who share what they know, in addition to those.
     """
     if kind is None:
         kind = LONE if knows_contributors(table) else PUBLIC
@@ -144,7 +156,7 @@ def find_attackers(
         raise InputError(
             "the table does not say who contributes most to its cells",
             expected="the two largest contributors of each cell",
-            hint=AGAIN,
+            hint=TABULATE_AGAIN,
         )
     if kind == PUBLIC and not coalitions:
         return Attackers.public()
@@ -193,9 +205,9 @@ def _grouped(
 class RespondentSums:
     """Sums of sensitive cells in which one respondent is alone, and their levels.
 
-    A respondent who is alone in several suppressed cells is exposed by their sum as
-    well as by each: sum `s` is over ``cell[start[s] : start[s + 1]]``, and deviations
-    must move it by `upl` upwards and by `lpl` downwards.
+    A respondent that is alone in several suppressed cells is disclosed by their sum as
+    well as by each of them: sum `s` is over ``cell[start[s] : start[s + 1]]``, and
+    deviations must move it by `upl` upwards and by `lpl` downwards.
     """
 
     start: NDArray[np.int64]
@@ -239,7 +251,7 @@ def respondent_sums(table: Table) -> RespondentSums:
 
 
 def _sums_of(table: Table, respondent: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:
-    """Yield sets of two or more cells of one respondent whose sum nobody may learn."""
+    """Yield sets of cells of one respondent whose sums must be protected."""
     matrix = table.matrix
     row, total = total_entries(matrix)
     who = respondent[matrix.indices]
@@ -256,7 +268,7 @@ def _sums_of(table: Table, respondent: NDArray[np.int64]) -> Iterator[tuple[int,
             continue
         above = own_total.get(int(row[entries[0]]), -1)
         if above >= 0 and respondent[above] == who[entries[0]]:
-            covered[above] = True  # its own levels protect the same sum
+            covered[above] = True  # the levels of the total protect the same sum
         elif len(entries) > 1:
             yield tuple(sorted(matrix.indices[entries].tolist()))
     for cells in _by_respondent(np.where(covered, -1, respondent)):
@@ -265,7 +277,7 @@ def _sums_of(table: Table, respondent: NDArray[np.int64]) -> Iterator[tuple[int,
 
 
 def _by_respondent(respondent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Split the cells of lone respondents by who knows them, each part in order."""
+    """Split the cells of lone respondents by respondent, each part in order."""
     known = np.flatnonzero(respondent >= 0)
     known = known[np.argsort(respondent[known], kind="stable")]
     return np.split(known, np.flatnonzero(np.diff(respondent[known])) + 1)
@@ -280,7 +292,7 @@ def knows_contributors(table: Table) -> bool:
 
 
 def lone_respondents(table: Table) -> NDArray[np.int64]:
-    """Number of the lone respondent that knows each cell, -1 where there is none.
+    """Return the number of the lone respondent of each cell, -1 where there is none.
 
     Contributors of one holding count as one where the table knows holdings.
     """
@@ -297,7 +309,7 @@ def lone_respondents(table: Table) -> NDArray[np.int64]:
     by_one[row[total & lone[matrix.indices]]] = True
     use = by_one[row] & lone[matrix.indices]
     if table.respondent is not None:
-        # Beside the only one who contributes somebody may be alone with a zero.
+        # Others may be alone in cells of such a total with a contribution of zero.
         of_total = np.full(matrix.shape[0], "", dtype=table.respondent.dtype)
         of_total[row[total]] = table.respondent[matrix.indices[total]]
         mine, theirs = table.respondent[matrix.indices], of_total[row]
@@ -328,11 +340,11 @@ def _lone(table: Table) -> NDArray[np.bool_]:
 
 
 class OwnShares:
-    """What a respondent knows that a total cannot be below: its own cells in it.
+    """Lower bounds of totals that a respondent derives from its own contributions.
 
-    Nobody believes that a total is less than what they contributed to it themselves, so
-    no pattern can make them: a lower level is asked against a respondent down to there.
-    Neither do they of the only part of such a total, which equals it.
+    No respondent believes a total to be less than its own contribution, whatever is
+    suppressed, so lower levels are required only down to there. The same holds for the
+    only part of such a total, which equals it.
     """
 
     def __init__(self, table: Table) -> None:
@@ -342,7 +354,7 @@ class OwnShares:
         m = matrix.shape[0]
         self._total = np.full(m, -1, dtype=np.int64)
         self._total[row[total]] = matrix.indices[total]
-        # Only plain sums of cells that are not negative say anything.
+        # Only sums of cells that cannot be negative bound a total.
         odd = np.abs(matrix.data) != 1
         odd |= ~total & (table.lower[matrix.indices] < 0)
         self._total[row[odd]] = -1
@@ -351,25 +363,20 @@ class OwnShares:
         self._decimals: dict[int, Decimal] = {}
         self._sums: dict[int, Decimal] = {}  # of the parts, by equation
 
-    def room_alone(self, cells: NDArray[np.int64]) -> dict[int, float]:
-        """Return how far totals can be below their value, for who is alone in cells."""
-        known = cells.tolist()
-        return self.room(dict.fromkeys(known, 0.0), set(known))
-
     def room(self, own: Mapping[int, float], exact: set[int]) -> dict[int, float]:
         """Return how far cells can be below their value, for one attacker.
 
         Parameters
         ----------
         own
-            How far below its value the attacker believes each cell that it has a part
-            of: 0 where it is alone.
+            How far below its value the attacker believes each cell to which it
+            contributes: 0 where it is alone.
         exact
-            Those of them that it knows exactly, which are left out of the answer.
+            Those of them that it knows exactly, which are left out of the result.
 
-        Cells that are not there are not bounded by what the attacker knows. Added up as
-        decimals, from the parts of a total: where the total itself was rounded, they
-        are what it can be moved by.
+        Cells that are missing are not bounded by what the attacker knows. Parts of
+        totals are added up as decimals: where a total itself was rounded, they are what
+        it can be moved by.
         """
         known: dict[int, Decimal] = {}
         room: dict[int, Decimal] = {}
@@ -390,7 +397,7 @@ class OwnShares:
                 if cell != total:
                     above = total
                 elif len(parts) == 2:
-                    # The only part of a total is the same cell under another code.
+                    # The only part of a total equals the total.
                     above = parts[0] if parts[1] == total else parts[1]
                 else:
                     continue

@@ -1,4 +1,4 @@
-"""Build a table from labelled cells: complete the totals, write the equations."""
+"""Build a table from labelled cells: add missing totals, write the equations."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def build_table(
     dimensions
         The spanning variables with their hierarchies.
     codes
-        Node numbers, a row per cell and a column per dimension.
+        Node numbers, one row per cell and one column per dimension.
     value
         The content of each cell given.
     missing
-        What an inner cell that is not given means: an error, or an empty cell, which
-        everyone knows to be zero and which therefore needs no row in the table.
-        Totals that are not given are computed in either case.
+        What a missing inner cell means: an error, or an empty cell, which everyone
+        knows to be zero and which therefore needs no row in the table. Missing totals
+        are computed in either case.
     columns
         Any of weight, status, lower, upper, lpl, upl and spl, one entry per cell given.
 
@@ -85,7 +85,7 @@ def build_table(
             hint="tabulate from records, or leave the holdings out",
         )
     if respondent is not None:
-        # A total that is not given stands at the end: its parts tell who is alone.
+        # Computed totals are at the end: their parts tell who is alone in them.
         respondent = np.append(np.asarray(respondent, dtype=str), [""] * extra)
     if contributions is not None:
         contributions = contributions.padded(extra)
@@ -123,7 +123,7 @@ def build_table(
 def missing_cells(
     dimensions: Sequence[Dimension], codes: Codes, most: int = 10
 ) -> list[str]:
-    """Labels of inner cells (leaf codes only) that are not among `codes`."""
+    """Return labels of inner cells (leaf codes only) that are not among `codes`."""
     leaves = [np.flatnonzero(d.hierarchy.is_leaf) for d in dimensions]
     if count_missing(dimensions, codes) == 0:
         return []
@@ -140,7 +140,7 @@ def missing_cells(
 
 
 def count_missing(dimensions: Sequence[Dimension], codes: Codes) -> int:
-    """How many inner cells are not among `codes`, each of which stands once."""
+    """Return how many inner cells are not among `codes`, which are distinct."""
     expected = 1
     for d in dimensions:
         expected *= int(d.hierarchy.is_leaf.sum())
@@ -155,7 +155,7 @@ def _inner(dimensions: Sequence[Dimension], codes: Codes) -> NDArray[np.bool_]:
 
 
 def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
-    """Write ``sum of parts - total = 0`` for every total with parts in the table."""
+    """Return ``sum of parts - total = 0`` for every total with parts, as CSR."""
     index = CellIndex.of(dimensions, codes)
     n = len(codes)
     rows: list[NDArray[np.int64]] = []
@@ -184,7 +184,7 @@ def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
 
 
 def refuse_duplicates(dimensions: Sequence[Dimension], codes: Codes) -> None:
-    """Raise a `TableError` for a combination of codes that stands twice."""
+    """Raise a `TableError` for a combination of codes that occurs twice."""
     twice = CellIndex.of(dimensions, codes).repeated()
     if len(twice):
         raise TableError(
@@ -201,7 +201,7 @@ def complete(
     values: NDArray[np.float64],
     counts: NDArray[np.int64] | None,
 ) -> tuple[Codes, NDArray[np.float64], NDArray[np.int64] | None]:
-    """Append the totals that are not given."""
+    """Append the totals that are missing, with their values and counts."""
 
     def merge(parts: NDArray[np.int64], group: NDArray[np.int64]) -> None:
         nonlocal values, counts
@@ -219,13 +219,13 @@ def add_totals(
     codes: Codes,
     merge: Callable[[NDArray[np.int64], NDArray[np.int64]], None],
 ) -> Codes:
-    """Append the totals that are not there, dimension by dimension, bottom up.
+    """Append the totals that are missing, dimension by dimension, bottom up.
 
     Parameters
     ----------
     merge
-        Called each time with the numbers of some cells, and the total that each of them
-        is a part of, numbered from 0 in the order in which they are appended.
+        Called with the numbers of some cells and of their totals, which are numbered
+        from 0 in the order in which they are appended.
     """
     for k, d in enumerate(dimensions):
         tree = d.hierarchy

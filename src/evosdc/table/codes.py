@@ -1,7 +1,7 @@
-"""Codes as they are typed: what is one code, what looks like another, what a total.
+"""Spelling of codes: which spellings are one code, and which codes are totals.
 
-A blank that nobody sees must not make two codes of one: a cell hidden under one
-spelling would be published under the other.
+An invisible blank must not make two codes of one: a cell hidden under one spelling
+would be published under the other.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-# Blanks beyond ASCII, which spreadsheets and web pages put for a plain one.
+# Blanks beyond ASCII, which spreadsheets and web pages use for a plain one.
 ODD_BLANKS = "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-# What is taken away around a code, the odd blanks being plain ones by then.
+# Blanks that are stripped from codes, after those beyond ASCII became plain ones.
 BLANKS = " \t\n\r\x0b\x0c"
-# Signs without a width: byte-order marks and the like.
+# Characters without width: byte-order marks and the like.
 NO_WIDTH = "\u200b\u2060\ufeff"
 
 _SWAP = str.maketrans({**dict.fromkeys(ODD_BLANKS, " "), **dict.fromkeys(NO_WIDTH)})
@@ -69,7 +69,7 @@ MAYBE_TOTALS = frozenset({"t", "tt", "s", "a", "0", "00", "000", "9", "99", "999
 
 
 def tidy_code(code: str) -> str:
-    """Return a code without blanks around it, in one way to write its accents."""
+    """Return a code without surrounding blanks, its accents in composed form."""
     if code.isascii():
         return code.strip(BLANKS)
     return unicodedata.normalize("NFC", code.translate(_SWAP)).strip(BLANKS)
@@ -81,12 +81,12 @@ def is_total_word(code: str) -> bool:
 
 
 def may_be_total(code: str) -> bool:
-    """Whether a code is a total in some tables, so that the numbers must say."""
+    """Whether a code is a total in some tables only, so that numbers must decide."""
     return _bare(code) in MAYBE_TOTALS
 
 
 def merged_note(column: str, written: Iterable[str], codes: Iterable[str]) -> str:
-    """Say how many spellings became one code; '' where none did."""
+    """Return a note on spellings that became one code; '' where none did."""
     spellings: dict[str, set[str]] = {}
     for raw, code in zip(written, codes, strict=True):
         spellings.setdefault(code, set()).add(raw)
@@ -101,7 +101,7 @@ def merged_note(column: str, written: Iterable[str], codes: Iterable[str]) -> st
 
 
 def look_alikes(column: str, codes: Sequence[str]) -> list[str]:
-    """Say which codes differ in case or in leading zeros only; they are left apart."""
+    """Return notes on codes, kept distinct, that differ in case or leading zeros."""
     notes: list[str] = []
     for what, key in (
         ("case", str.casefold),
@@ -120,7 +120,7 @@ def look_alikes(column: str, codes: Sequence[str]) -> list[str]:
 
 
 def listed(words: Sequence[str], most: int = 5) -> str:
-    """Join words for a sentence, the first few of many."""
+    """Join words for a sentence, only the first few of many."""
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(map(repr, words[:most])) + more
 

@@ -1,4 +1,4 @@
-"""The two largest contributors of each cell: who they are, and what they contribute."""
+"""The two largest contributors of each cell and their contributions."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ COLUMNS: Final = (CONTRIBUTING, *CONTRIBUTORS, *AMOUNTS)
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Who contributes most to each cell, and how much: as confidential as records.
+    """The largest contributors and contributions of each cell, confidential as records.
 
-    A contributor is a holding where records belong to holdings, else a record. What it
-    contributes is what it adds to the value of the cell, sampling weights applied.
+    A contributor is a holding where records belong to holdings, else a record. Its
+    contribution is its share of the value of the cell, sampling weights applied.
 
     Attributes
     ----------
     count
-        Number of contributors whose contribution is not zero; 0 where nobody knows, as
+        Number of contributors with a contribution other than zero; 0 where unknown, as
         in totals that were computed from a file.
     who
-        The two largest as keyed hashes, a row per cell, the largest first; blank where
-        there are no more whose contribution is not zero.
+        The two largest as keyed hashes, one row per cell, the largest first; blank
+        where there are fewer with a contribution other than zero.
     amount
-        What each of them contributes: the cell cannot be less. 0 where somebody
-        contributes less than nothing, so that one contribution bounds nothing.
+        Their contributions, below which the cell cannot be. 0 where a contribution is
+        negative, so that single contributions bound nothing.
     """
 
     count: NDArray[np.int64]
@@ -60,7 +60,7 @@ class Contributions:
         return Contributions(self.count[cells], self.who[cells], self.amount[cells])
 
     def padded(self, extra: int) -> Contributions:
-        """Return them with so many cells more of which nothing is known."""
+        """Append cells without known contributors."""
         return Contributions(
             np.append(self.count, np.zeros(extra, np.int64)),
             np.vstack([self.who, np.full((extra, 2), "")]),
@@ -68,7 +68,7 @@ class Contributions:
         )
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return them as the columns of a file."""
+        """Return the columns of a file."""
         return {
             CONTRIBUTING: self.count,
             **dict(zip(CONTRIBUTORS, self.who.T, strict=True)),
@@ -77,7 +77,7 @@ class Contributions:
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Contributions | None:
-        """Read them back; None where there is none of their columns."""
+        """Read the columns of a file; None where all are missing."""
         missing = [name for name in COLUMNS if name not in columns]
         if len(missing) == len(COLUMNS):
             return None

@@ -1,4 +1,4 @@
-"""Totals that nobody declared: which code is the total, and is any a sub-total?"""
+"""Undeclared totals: which code is the total, and is any code a sub-total?"""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from evosdc.table.subtotals import (
     sums_of_all,
 )
 
-# Entries that are looked at: beyond this, some of the columns say enough.
-_MOST_ENTRIES = 200_000
-_MOST_LINES = 12
-# Bits beyond chance that make a total of a code with another name.
-_SURE, _SURE_ALONE = 3.0, 8.0
-
-_WORTH_A_NOTE = 3.0
-# The same for sub-totals that the total counts as parts.
-_IN_SPITE_OF_TOTALS = 20.0
-# And among records: few are sums of others, and sums of small numbers agree now and
-# then.
-_SURE_IN_RECORDS = 20.0
+# Entries that are examined at most: of larger tables only some columns are.
+_MAX_ENTRIES = 200_000
+# Lines of a suggested hierarchy that a message shows.
+_MAX_LINES = 12
+# Bits of evidence beyond chance from which a code counts as the total whatever its
+# name: with several entries, and with a single one.
+_TOTAL_BITS, _TOTAL_BITS_OF_ONE = 3.0, 8.0
+# The same from which a possible sub-total is noted, from which a code is a sub-total
+# although the total adds up with it as a part, and for codes of records, where sums of
+# small numbers agree now and then.
+_NOTE_BITS = 3.0
+_BITS_AGAINST_TOTALS = 20.0
+_BITS_IN_RECORDS = 20.0
 
 Codes = NDArray[np.integer[Any]]
 
@@ -45,15 +46,15 @@ def choose_total(
     values: NDArray[np.float64],
     total: str | None,
 ) -> tuple[str, list[str]]:
-    """Return the code of the total of a flat dimension, and what to say about it.
+    """Return the code of the total of a flat dimension, and notes on the choice.
 
-    The total that was asked for is taken where the column has it, then ``Total``, then
-    a word for a total, then a code that is the sum of all others whatever its name.
+    The total that was asked for if the column has it, else ``Total``, else a word for a
+    total, else a code that is the sum of all others whatever its name.
 
     Parameters
     ----------
     k, codes, values
-        Which column of `codes` numbers `names`, and the cells.
+        The column of `codes` that holds numbers of `names`, and the cells.
     """
     wanted = TOTAL if total is None else tidy_code(total)
     if wanted in names:
@@ -72,7 +73,9 @@ def choose_total(
     rows = _rows_of(names, k, codes, values, None, np.ones(len(codes), dtype=bool))
     for number, bits, entries in sums_of_all(rows):
         name = names[number]
-        if may_be_total(name) or bits >= (_SURE if entries > 1 else _SURE_ALONE):
+        if may_be_total(name) or bits >= (
+            _TOTAL_BITS if entries > 1 else _TOTAL_BITS_OF_ONE
+        ):
             why = ", because its rows are the sums of all others"
             return name, [note.format(column, name, why)]
     return wanted, []
@@ -83,14 +86,14 @@ def name_total(
 ) -> tuple[Hierarchy, list[str]]:
     """Give the root of a tree the code that the total has in the column.
 
-    Otherwise a second total would be computed above it.
+    Otherwise a second total would be computed above that code.
     """
     if tree.total in words:
         return tree, []
     top = tree.parts[0]
     note = "column {!r}: {!r} is taken for the total"
     if len(top) == 1 and tree.parts[top[0]]:
-        # A file that lists the total itself, with everything below.
+        # The file lists the total itself, above all other codes.
         name = tree.codes[top[0]]
         if name in words or is_total_word(name):
             # It is node 1, and all the others are below it.
@@ -112,19 +115,19 @@ def _rows_of(
     given: NDArray[np.bool_],
     totals: NDArray[np.bool_] | None = None,
 ) -> Rows:
-    """Turn cells into rows, one per code of column `k` and numbered as there.
+    """Arrange cells as rows, one per code of column `k`.
 
-    `totals` says which codes of a cell are totals, a column per dimension: they divide
-    the columns into kinds.
+    `totals` says which codes of each cell are totals, one column per dimension: the
+    columns of rows are grouped by that.
     """
     n, others = len(names), np.delete(codes, k, axis=1)
     keys = cell_keys((others.max(axis=0, initial=0) + 1).tolist(), others)
     found, first, column, size = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
     )
-    most = max(50, _MOST_ENTRIES // n)
+    most = max(50, _MAX_ENTRIES // n)
     if len(found) > most:
-        # The fullest columns say the most.
+        # Columns with most entries give most evidence.
         kept = np.sort(np.argsort(-size, kind="stable")[:most])
         place = np.full(len(found), -1)
         place[kept] = np.arange(most)
@@ -157,17 +160,17 @@ def find_hidden_sums(
     skip: Collection[str] = (),
     chance: Collection[str] = (),
 ) -> list[str]:
-    """Refuse codes that are the sums of codes beside them; return what may be chance.
+    """Refuse codes that are sums of their siblings; return notes on possible ones.
 
-    Totals that are given and add up speak against a sub-total among their parts: it
-    takes more evidence there that they count some parts twice.
+    Given totals that add up are evidence against a sub-total among their parts: more
+    evidence is required there that they count some parts twice.
 
     Parameters
     ----------
     skip
-        Dimensions that are known to be as they are.
+        Dimensions that are not examined.
     chance
-        Dimensions in which sums are said to be chance: they are noted, not refused.
+        Dimensions in which sums are declared to be chance: noted, not refused.
     """
     if all(d.name in skip for d in dimensions):
         return []
@@ -198,7 +201,7 @@ def find_hidden_sums(
                 given[inside],
                 upper[inside],
             )
-            notes += _look(d, rows, chance=d.name in chance)
+            notes += _examine(d, rows, chance=d.name in chance)
     return notes
 
 
@@ -208,10 +211,9 @@ def refuse_totals_in_records(
     values: NDArray[np.float64],
     names: Collection[str],
 ) -> None:
-    """Refuse codes of flat dimensions whose cells are the sums of other codes' cells.
+    """Refuse codes of flat dimensions whose records are sums of those of other codes.
 
-    They are totals among the records: every total would count them twice, and what is
-    hidden of their parts would follow by subtraction.
+    Every total would count them twice, and hidden parts would follow by subtraction.
     """
     for k, d in enumerate(dimensions):
         if d.name not in names or len(d.hierarchy) < 4:
@@ -227,7 +229,7 @@ def refuse_totals_in_records(
             np.ones(len(codes), dtype=bool),
         )
         for found in find_sums(rows):
-            if not found.sure or found.bits < _SURE_IN_RECORDS or len(found.parts) < 2:
+            if not found.sure or found.bits < _BITS_IN_RECORDS or len(found.parts) < 2:
                 continue
             parts = [rows.names[p] for p in found.parts]
             raise InputError(
@@ -239,19 +241,19 @@ def refuse_totals_in_records(
             )
 
 
-def _look(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
-    """Look at a total (row 0) and its parts."""
+def _examine(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
+    """Refuse or note sums among the parts of a total, which is row 0."""
     parts = list(range(1, len(rows.names)))
     stated = bool(np.any(rows.given[0] & (rows.numbers[0] != 0)))
     adds_up = stated and rows.holds(0, parts)
     sums = find_sums(rows, leave_out=[0], trusting=stated and not adds_up)
     sure = [s for s in sums if s.sure]
     if adds_up:
-        # The total was made by adding all rows up, sub-totals and all.
+        # The total was computed from all rows, sub-totals included.
         sums = sure = [
             s
             for s in sure
-            if s.bits >= _IN_SPITE_OF_TOTALS and not s.near and len(s.parts) > 1
+            if s.bits >= _BITS_AGAINST_TOTALS and not s.near and len(s.parts) > 1
         ]
         stated = False
     if chance:
@@ -270,7 +272,7 @@ def _look(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
             + ", which may be chance; if it is a sub-total, give the tree: "
             f"--hierarchy {d.name}=FILE"
             for s in sums
-            if s.bits >= _WORTH_A_NOTE
+            if s.bits >= _NOTE_BITS
         ]
     for chosen in (sums, sure):
         below = {p for s in chosen for p in s.parts}
@@ -317,15 +319,15 @@ def _more(count: int) -> str:
 
 
 def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
-    """What the tree would look like, and how to say that there is none."""
+    """Suggest the hierarchy, and how to declare that there is none."""
     lines = _tree_lines(rows, sums, leave_out=[0])
     top = [line for line in lines if not line.startswith("@")]
     name, total = d.name, ""
     if len(top) == 1 and d.hierarchy.is_flat:
-        # What everything is a part of is the total, and a tree leaves it out.
+        # The code above all others is the total, which a tree does not list.
         total = f" --total {top[0]!r}"
         lines = [line[1:] for line in lines[1:]]
-    shown = ", ".join(lines[:_MOST_LINES]) + (", ..." * (len(lines) > _MOST_LINES))
+    shown = ", ".join(lines[:_MAX_LINES]) + (", ..." * (len(lines) > _MAX_LINES))
     kind = (
         "give the tree"
         if d.hierarchy.is_flat
@@ -344,7 +346,7 @@ def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
 
 
 def _tree_lines(rows: Rows, sums: Sequence[Sum], leave_out: Sequence[int]) -> list[str]:
-    """Lines of the ``.hrc`` file that says what was found."""
+    """Return the lines of a ``.hrc`` file with the sums that were found."""
     parts = {s.code: s.parts for s in sums}
     below = {p for s in sums for p in s.parts}
     lines: list[str] = []

@@ -1,4 +1,4 @@
-"""Trees of codes: the total, its parts, their parts, to any depth, ragged or not."""
+"""Hierarchies: trees of codes of any depth, ragged or not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Hierarchy:
     Attributes
     ----------
     codes
-        The code of each node, unique; blanks around it are taken away.
+        The code of each node, unique and stripped of blanks.
     parents
         The node number of each node's parent, -1 for the root.
     """
@@ -57,7 +57,7 @@ class Hierarchy:
 
     @classmethod
     def flat(cls, codes: Iterable[str], total: str = TOTAL) -> Hierarchy:
-        """Build a total and its parts, with nothing between."""
+        """Build a total and its parts, without levels between them."""
         total = tidy_code(total)
         parts = [c for c in map(tidy_code, codes) if c != total]
         return cls((total, *parts), (-1, *([0] * len(parts))))
@@ -68,7 +68,7 @@ class Hierarchy:
     ) -> Hierarchy:
         """Build from a mapping code -> parent code; the order of codes is kept.
 
-        A code whose parent is missing from the mapping hangs under the total.
+        A code whose parent is not a key of the mapping has the parent below the total.
         """
         total = tidy_code(total)
         parent_of = _tidied(parent_of)
@@ -110,8 +110,8 @@ class Hierarchy:
     ) -> Hierarchy:
         """Build from rows of codes, coarse to fine (a correspondence table).
 
-        A code repeated on the next level stands once (a branch with one part);
-        an empty code ends a ragged branch.
+        A code repeated on the next level is one node (a branch with one part); an
+        empty code ends a ragged branch.
         """
         parent_of: dict[str, str] = {}
         total = tidy_code(total)
@@ -165,23 +165,23 @@ class Hierarchy:
 
     @property
     def is_flat(self) -> bool:
-        """Whether there is nothing between the total and its parts."""
+        """Whether all nodes are parts of the total."""
         return all(p <= 0 for p in self.parents)
 
     def is_above(self, upper: str, code: str) -> bool:
-        """Whether a code has another one above it."""
+        """Whether a code has another one among its ancestors."""
         line = self.line(self.node_of.get(code, 0))
         return any(self.codes[node] == upper for node in line[1:])
 
     def line(self, node: int) -> list[int]:
-        """Return a node and all nodes above it, the total last."""
+        """Return a node and its ancestors, the total last."""
         found = [node]
         while found[-1]:
             found.append(self.parents[found[-1]])
         return found
 
     def restricted(self, kept: NDArray[np.bool_]) -> Hierarchy:
-        """Return the tree of some nodes and the total, each below the next above it."""
+        """Return the tree of some nodes and the total, without the others."""
         if kept[1:].all():
             return self
         above = list(self.parents)
@@ -197,14 +197,14 @@ class Hierarchy:
 
     @cached_property
     def parts(self) -> tuple[tuple[int, ...], ...]:
-        """The nodes right below each node."""
+        """The children of each node."""
         below: list[list[int]] = [[] for _ in self.codes]
         for node, parent in enumerate(self.parents[1:], 1):
             below[parent].append(node)
         return tuple(map(tuple, below))
 
     def children(self, node: int) -> list[int]:
-        """Nodes right below a node."""
+        """Return the children of a node."""
         return list(self.parts[node])
 
 

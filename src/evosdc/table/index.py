@@ -1,4 +1,4 @@
-"""Cells by their codes: which cell do codes, or patterns of codes, stand for?"""
+"""The index of cells by their codes or patterns of codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBER = "cell_id"
 
 
 def cell_keys(sizes: Sequence[int], codes: NDArray[Any]) -> NDArray[np.int64]:
-    """Number each combination of codes; refuses tables beyond 2**62 combinations."""
+    """Number each combination of codes; refuse more than 2**62 combinations."""
     if np.prod([float(s) for s in sizes]) > 2.0**62:
         raise TableError(
             "the dimensions span more combinations than can be numbered",
@@ -52,7 +52,7 @@ class CellIndex:
 
     @classmethod
     def of(cls, dimensions: Sequence[Dimension], codes: NDArray[Any]) -> CellIndex:
-        """Sort cells given by node numbers, a row per cell."""
+        """Sort cells given by node numbers, one row per cell."""
         sizes = tuple(len(d.hierarchy) for d in dimensions)
         keys = cell_keys(sizes, codes)
         order = np.argsort(keys, kind="stable")
@@ -74,7 +74,7 @@ class CellIndex:
         return np.where(self.keys[place] == keys, self.order[place], -1)
 
     def repeated(self) -> NDArray[np.int64]:
-        """Return the cells whose codes another one with a lower number has as well."""
+        """Return the cells with the same codes as a cell of lower number."""
         return self.order[1:][self.keys[1:] == self.keys[:-1]]
 
 
@@ -84,7 +84,7 @@ def nodes_of(tree: Hierarchy, codes: Sequence[str]) -> NDArray[np.int64]:
 
 
 def first_of(bad: NDArray[np.bool_], label: Callable[[int], str]) -> str:
-    """Name the first cell where something is wrong, and say how many more there are."""
+    """Name the first cell of a mask, and say how many more there are."""
     more = int(bad.sum()) - 1
     return label(int(np.argmax(bad))) + (f" and {more:,} more" if more else "")
 
@@ -103,14 +103,14 @@ def select(table: Table, label: Mapping[str, str]) -> NDArray[np.bool_]:
     Parameters
     ----------
     label
-        A code a dimension; ``*``, ``?`` and ``[abc]`` stand for any letters, any one
-        letter, one of these. Dimensions that are not named may have any code. Tables
-        without labels know ``cell_id``, the number of a cell.
+        A code for each dimension; ``*``, ``?`` and ``[abc]`` match any characters, any
+        one character, one of these. Dimensions that are not named match any code. In
+        tables without labels ``cell_id`` is the number of a cell.
 
     Raises
     ------
     InputError
-        For a dimension that the table has not, and where no cell has the codes.
+        For an unknown dimension, and where no cell has the codes.
     """
     chosen = np.ones(len(table), dtype=bool)
     position = {d.name: k for k, d in enumerate(table.dimensions)}

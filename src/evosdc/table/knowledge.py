@@ -1,8 +1,8 @@
-"""Prior knowledge: what everyone is assumed to know of a cell beforehand.
+"""Prior knowledge: what everyone is assumed to know of cells beforehand.
 
-Bounds decide what a pattern is worth, so each of them is somebody's decision: counts
-are whole and at least 1 where a cell is listed, magnitudes are not negative unless a
-contribution to *that* cell is, and whoever knows better says so.
+Bounds decide how much a pattern protects, so all can be set. By default counts are
+whole and at least 1 where a cell is listed, and magnitudes are not negative unless a
+contribution to *that* cell is.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from evosdc.table.table import Table
 from evosdc.table.totals import can_be_negative
 
 COLUMNS = "columns"
-_DIGITS = 12
+_DIGITS = 12  # significant ones of bounds and levels
 BOUNDS = "auto, LOW:HIGH such as 0:inf, percent:P such as percent:50, or columns"
 
-# Digits after the point that are looked at for a unit of all values, and the share of a
-# level below which a unit makes no difference: with half of it, coarser ones count too.
-_UNIT_DIGITS = 3
-_LEVELS_FAR_ABOVE = 0.1
+# Decimals at most of a common unit of all values, and the share of the smallest level
+# below which a unit makes no difference: at half of it, finer units count as well.
+_MAX_UNIT_DECIMALS = 3
+_MIN_UNIT_SHARE = 0.1
 
 
 def with_bounds(table: Table, spec: str) -> Table:
@@ -58,7 +58,7 @@ def with_bounds(table: Table, spec: str) -> Table:
         lower, upper = _natural(table), np.full(len(table), np.inf)
         if kind == "percent":
             width = low / 100.0 * np.abs(table.value)
-            # Bounds are read as decimals later on: without the dirt of floating point.
+            # Bounds are read as decimals later on, so rounding errors are removed.
             lower = np.maximum(significant(table.value - width, _DIGITS), lower)
             upper = significant(table.value + width, _DIGITS)
     return table.replace(
@@ -69,8 +69,8 @@ def with_bounds(table: Table, spec: str) -> Table:
 def with_threshold(table: Table, threshold: int) -> Table:
     """Return the table for an attacker who knows the minimum frequency.
 
-    A hidden sensitive count is then known to lie below it. Levels are cut to what that
-    leaves: nobody can be kept from knowing what is published.
+    A hidden sensitive count is then known to lie below it. Levels are cut to the bounds
+    that follow, since published knowledge cannot be protected.
     """
     if not table.origin.counts:
         raise InputError(
@@ -101,7 +101,7 @@ def with_threshold(table: Table, threshold: int) -> Table:
 
 
 def as_counts(table: Table) -> Table:
-    """Return a table whose cells count people or firms, and are known to."""
+    """Return the table as one of counts of people or firms, known to be whole."""
     odd = np.flatnonzero((table.value != np.rint(table.value)) | (table.value < 0))
     if len(odd):
         raise InputError(
@@ -118,15 +118,15 @@ def as_counts(table: Table) -> Table:
 def with_whole_numbers(table: Table, declared: bool | None = None) -> Table:
     """Return the table with what everyone knows of whole numbers in it.
 
-    Employees, vehicles or thousands of euros without decimals: who sees that all values
-    are whole thinks of whole numbers only. What counts people or firms is whole anyway.
+    Of employees, vehicles or thousands of euros without decimals everyone sees that all
+    values are whole. Counts of people or firms are whole anyway.
 
     Parameters
     ----------
     declared
-        True also where some cells are no whole numbers: cells are then thought to be
-        off by whole numbers. False where attackers are assumed not to know it. None
-        leaves it to the table, and where that does not say it to the values.
+        True, even where some cells are not whole: deviations are then whole. False
+        where attackers are assumed not to know it. None: as the table says, or else its
+        values.
     """
     origin = table.origin
     if origin.counts:
@@ -149,17 +149,17 @@ def with_whole_numbers(table: Table, declared: bool | None = None) -> Table:
 def all_whole(table: Table) -> bool:
     """Whether all values that a table shows, hidden or not, are whole numbers."""
     value = table.value[table.shown]
-    # Doubles beyond have no room for fractions: they say nothing.
+    # Larger doubles cannot have fractions.
     return bool(np.all((value == np.rint(value)) & (np.abs(value) < 2.0**53)))
 
 
 def in_whole_numbers(table: Table) -> Table:
     """Return a table of whole magnitudes with levels and bounds in whole numbers.
 
-    Levels are rounded up: who gets an interval from 4.2 to 5.9 knows that the value is
-    5, so half a unit protects nothing. They are cut to the whole numbers that the
-    bounds leave, which are rounded inwards. Where nobody knows of whole numbers the
-    table is returned as it is, and a table of counts, whose levels are whole already.
+    Levels are rounded up: an interval from 4.2 to 5.9 discloses the value 5, so half a
+    unit protects nothing. They are cut to bounds, which are rounded inwards. A table of
+    magnitudes not known to be whole is returned unchanged, and a table of counts, whose
+    levels are whole already.
     """
     if not table.origin.whole or table.origin.counts:
         return table
@@ -185,8 +185,8 @@ def in_whole_numbers(table: Table) -> Table:
 def _whole_level(
     level: NDArray[np.float64], room: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Round a level up, but not beyond the whole numbers within the room it had."""
-    # Digits that floating point made up make no whole unit more or less.
+    """Round levels up, but those within their bounds not beyond these."""
+    # Rounding errors must not add or remove a unit.
     up = np.ceil(significant(level, _DIGITS))
     bounded = np.isfinite(room)
     most = np.floor(significant(np.where(bounded, room, 0.0), _DIGITS))
@@ -216,7 +216,7 @@ def read_bounds(spec: str) -> tuple[str, float, float]:
 
 
 def knowledge_words(table: Table) -> str:
-    """Say in a sentence what an attacker is assumed to know of each cell."""
+    """Describe in a sentence what an attacker is assumed to know of each cell."""
     origin = table.origin
     kind, low, high = read_bounds(origin.bounds)
     open_below = int(np.isneginf(table.lower).sum())
@@ -263,30 +263,30 @@ def knowledge_words(table: Table) -> str:
 
 
 def unjudged_unit(table: Table) -> float | None:
-    """Return the unit of all values shown, where levels are not far above it.
+    """Return the common unit of all values shown, where levels are not far above it.
 
-    Attackers may know it, as they know whole numbers: what is proved by tables of
-    other multiples then says too much. Far below the levels it makes no difference.
+    Attackers may know the unit, as they know whole numbers, and then exclude witnesses
+    with other multiples. Far below the levels that makes no difference.
     """
     levels = np.concatenate([table.upl, table.lpl, table.spl])
     levels = levels[levels > 0]
     values = np.abs(table.value[table.shown])
     if not len(levels) or not values.any():
         return None
-    for digits in range(_UNIT_DIGITS + 1):
+    for digits in range(_MAX_UNIT_DECIMALS + 1):
         steps = np.round(values, digits) * 10.0**digits
         if steps.max() >= 2.0**53:
             return None
         if np.array_equal(np.round(values, digits), values):
             unit = int(np.gcd.reduce(np.rint(steps).astype(np.int64))) / 10**digits
             judged = 1.0 if table.origin.in_whole else 0.0
-            near = unit > _LEVELS_FAR_ABOVE * float(levels.min())
+            near = unit > _MIN_UNIT_SHARE * float(levels.min())
             return unit if near and unit > judged else None
     return None
 
 
 def _has_unlisted(table: Table) -> bool:
-    """Whether combinations of the finest codes have no cell: zeros never built."""
+    """Whether some combinations of the finest codes have no cell."""
     for part in linked_parts(table):
         inner = np.ones(len(part.cells), dtype=bool)
         expected = 1.0
@@ -301,7 +301,7 @@ def _has_unlisted(table: Table) -> bool:
 def _natural(table: Table) -> NDArray[np.float64]:
     if table.origin.counts:
         return np.where((table.value > 0) & (not table.origin.zeros), 1.0, 0.0)
-    # A table that already says where contributions are negative keeps knowing it.
+    # Open lower bounds of the table already mark negative contributions.
     negative = (table.value < 0) | (
         np.isneginf(table.lower) & (table.origin.bounds == AUTO)
     )

@@ -1,8 +1,8 @@
 """Linked tables: several tables over one population become one table.
 
 A cell that two tables share (the same codes of the same variables, where a table
-without a variable stands at its total) becomes one cell, so that an attacker's view of
-all tables is one system of equations and one pattern protects them together.
+without a variable has its total) becomes one cell. So the attacker's view of all tables
+is one system of equations, and one pattern protects them together.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SEVERITY = {SAFE: 0, SECONDARY: 1, FIXED: 2, PRIMARY: 3}
 
 @dataclass(frozen=True, eq=False)
 class LinkedTables:
-    """The joint table and where the cells of each part went.
+    """The joint table and the numbers in it of the cells of each part.
 
     Attributes
     ----------
@@ -52,19 +52,19 @@ def link_tables(
     links: Mapping[str, str] | None = None,
     unlinked: Sequence[str] | None = None,
 ) -> LinkedTables:
-    """Join labelled tables over their shared cells; shared equations stand once.
+    """Join labelled tables over their shared cells and equations.
 
     Parameters
     ----------
     tables
-        Dimensions of the same name are the same variable; one may show other levels of
-        it than the other, as long as a code stands for the same cells in both.
+        Dimensions of the same name are the same variable; tables may show different
+        levels of it, as long as a code has the same meaning in all.
     links
         Dimensions of other names that are levels of one variable, ``{"A21": "A88"}``,
         or that are unrelated to all others, ``{"A21": "none"}``.
     unlinked
-        What is known of the other dimensions, in words, for the claim. Where None, they
-        are compared by their codes and totals.
+        Sentences of the claim on the other dimensions. Where None, these are compared
+        by their codes and totals.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def link_tables(
 
 
 def _axes(table: Table, variable_of: Mapping[str, str]) -> list[tuple[Axis, ...]]:
-    """Return the tables in a table, with the codes and the names they have there."""
+    """Return the axes of the tables that a table consists of."""
     return [
         tuple(
             Axis(
@@ -156,7 +156,7 @@ def _renamed(table: Table, variable_of: Mapping[str, str]) -> Table:
 
 @dataclass(frozen=True, eq=False)
 class _JointCells:
-    """Which cells of some tables are one, and what is known of them together.
+    """The cells of some tables, of which those with the same codes are one.
 
     The cells of all tables, one table after the other, have the joint numbers `place`;
     `first` is the first of them for each joint cell.
@@ -170,7 +170,7 @@ class _JointCells:
     def of(cls, tables: Sequence[Table], keys: NDArray[np.int64]) -> _JointCells:
         """Number cells with the same key in order of appearance.
 
-        So the cells of the first table keep their numbers.
+        The cells of the first table keep their numbers.
         """
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
         rank = np.empty(len(first), dtype=np.int64)
@@ -182,7 +182,7 @@ class _JointCells:
 
     @property
     def starts(self) -> NDArray[np.int64]:
-        """Where the cells of the second and further tables begin."""
+        """The positions at which the cells of the second and further tables begin."""
         return np.cumsum([len(t) for t in self.tables])[:-1]
 
     @property
@@ -191,25 +191,25 @@ class _JointCells:
         return tuple(np.split(self.place, self.starts))
 
     def all_of(self, name: str) -> NDArray[np.float64]:
-        """What the tables say of their cells, one table after the other."""
+        """Return a column of all tables, one table after the other."""
         return np.concatenate([getattr(t, name) for t in self.tables])
 
     def first_of(self, name: str) -> NDArray[np.float64]:
-        """What the first table that has a cell says of it."""
+        """Return a column of the joint cells, from the first table that has each."""
         return self.all_of(name)[self.first]
 
     def largest(self, name: str, sign: int = 1) -> NDArray[np.float64]:
-        """The most that any table says of each joint cell."""
+        """Return the maximum of a column over all tables that have a cell."""
         out = np.full(len(self), -np.inf)
         np.maximum.at(out, self.place, sign * self.all_of(name))
         return out
 
     def smallest(self, name: str) -> NDArray[np.float64]:
-        """The least that any table says of each joint cell."""
+        """Return the minimum of a column over all tables that have a cell."""
         return -self.largest(name, -1)
 
     def counts(self, name: str) -> NDArray[np.int64] | None:
-        """Counts of the joint cells, where every table has them."""
+        """Return a column of counts of the joint cells, where every table has it."""
         known = [getattr(t, name) for t in self.tables]
         if any(count is None for count in known):
             return None
@@ -217,7 +217,7 @@ class _JointCells:
 
 
 def _joint_codes(table: Table, dims: Sequence[Dimension]) -> NDArray[np.int32]:
-    """Codes of a table's cells in the joint dimensions: totals where it has none."""
+    """Return codes in the joint dimensions: totals where a table lacks one."""
     position = {d.name: k for k, d in enumerate(dims)}
     codes = np.zeros((len(table), len(dims)), dtype=np.int32)
     for k, d in enumerate(table.dimensions):
@@ -245,7 +245,7 @@ def _refuse_other_values(tables: Sequence[Table], cells: _JointCells) -> None:
 
 
 def _most_severe(tables: Sequence[Table], cells: _JointCells) -> NDArray[np.str_]:
-    """The status of each joint cell: the most severe that any table gives it."""
+    """Return the most severe status that any table gives to each joint cell."""
     severity = np.array([_SEVERITY[s] for t in tables for s in t.status.tolist()])
     worst = np.zeros(len(cells), dtype=np.int64)
     np.maximum.at(worst, cells.place, severity)
@@ -254,7 +254,7 @@ def _most_severe(tables: Sequence[Table], cells: _JointCells) -> NDArray[np.str_
 
 
 def _joint_equations(tables: Sequence[Table], cells: _JointCells) -> tuple[Any, Any]:
-    """The equations of all tables over the joint cells, each once."""
+    """Return the distinct equations of all tables over the joint cells."""
     blocks = [
         sparse.csr_array(
             (t.matrix.data, place_of[t.matrix.indices], t.matrix.indptr),
@@ -277,8 +277,8 @@ def _origin(
         for span in axes
     ]
     joint = Origin.joint(t.origin for t in tables)
-    # Labels tell the parts, unless some show other levels of a variable.
-    told = all(
+    # Labels determine the parts, unless some show other levels of a variable.
+    by_labels = all(
         a.column == a.variable and len(a.codes) == len(trees[a.variable])
         for span in axes
         for a in span
@@ -286,7 +286,7 @@ def _origin(
     return replace(
         joint,
         ring=joint.ring or in_a_ring(spans),
-        tables=() if told else tuple(axes),
+        tables=() if by_labels else tuple(axes),
         unlinked=tuple(dict.fromkeys(unlinked)),
     )
 
@@ -294,10 +294,9 @@ def _origin(
 def _respondents(
     tables: Sequence[Table], cells: _JointCells
 ) -> NDArray[np.str_] | None:
-    """Who is alone in each joint cell, from whichever table knows it.
+    """Return the lone respondent of each joint cell, from any table that knows it.
 
-    Hashes are keyed by the records: those of tables of other records would not meet, so
-    a table that knows nobody leaves it to the totals to tell.
+    Hashes are keyed by the records and differ between tables of different records.
     """
     if all(t.respondent is None for t in tables):
         return None
@@ -311,15 +310,15 @@ def _respondents(
 
 
 def _contributions(tables: Sequence[Table], cells: _JointCells) -> Contributions | None:
-    """Who contributes most to each joint cell, from a table that knows it.
+    """Return the largest contributors of each joint cell, from a table that knows them.
 
-    Only where all tables are of the same records: one contributor would be taken for
-    several elsewhere.
+    Only where all tables are of the same records: otherwise one contributor has several
+    hashes.
     """
     parts = [t.contributions for t in tables if t.contributions is not None]
     sources = {t.origin.source for t in tables}
-    apart = len(sources) > 1 or (len(tables) > 1 and "" in sources)
-    if len(parts) < len(tables) or apart:
+    differ = len(sources) > 1 or (len(tables) > 1 and "" in sources)
+    if len(parts) < len(tables) or differ:
         return None
     every = Contributions(
         np.concatenate([found.count for found in parts]),
@@ -331,7 +330,7 @@ def _contributions(tables: Sequence[Table], cells: _JointCells) -> Contributions
 
 
 def _distinct(matrix: Any, rhs: NDArray[np.float64]) -> tuple[Any, Any]:
-    """Leave out equations that stand there already."""
+    """Leave out repeated equations."""
     matrix.sort_indices()
     seen: dict[tuple[bytes, bytes, float], int] = {}
     for row, (a, b) in enumerate(pairwise(matrix.indptr.tolist())):

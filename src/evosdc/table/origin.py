@@ -1,7 +1,7 @@
-"""Where a table came from: what a verdict on it has to say and cells cannot.
+"""How a table was made: what a verdict must state that the cells do not show.
 
-It travels with the table, in the side file of a CSV and in the metadata of Parquet, so
-that whoever judges the table later says what was known when it was made.
+It is stored with the table, in the side file of a CSV and in the metadata of Parquet,
+so that it is known when the table is judged later.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from dataclasses import asdict, dataclass
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
-# How prior knowledge is set where nobody says otherwise.
+# The default of prior knowledge.
 AUTO = "auto"
 T = TypeVar("T")
 
 
 class Axis(NamedTuple):
-    """A variable of one of several linked tables, as far as this table shows it.
+    """A variable of one of several linked tables, with the codes that the table shows.
 
     Attributes
     ----------
     variable
         The dimension of the joint table.
     column
-        What the table itself calls it: a level of the variable has its own name.
+        Its name in the table itself: a level of the variable has its own name.
     codes
         The codes that the table shows; empty where it shows all of them.
     """
@@ -36,10 +36,10 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True)
 class Dominated:
-    """How many cells one contributor dominates without being alone there.
+    """Numbers of cells that one contributor dominates without being alone there.
 
-    The others have less than `limit` times what it has. `sensitive` cells are hidden in
-    any case, `others` may be.
+    The others contribute less than `limit` times as much. `sensitive` cells are hidden
+    in any case, `others` need not be.
     """
 
     limit: float
@@ -54,48 +54,49 @@ class Origin:
     Attributes
     ----------
     rules
-        The primary rules and how many cells each marked. None where the table came
-        ready-made with its statuses; empty where somebody decided that no rule applies.
+        The primary rules and how many cells each marked. None where the table was given
+        with its statuses; empty where the user decided that no rule applies.
     counts
         Whether cells count people or firms: whole numbers, known to be so.
     whole
-        Whether everyone knows that the values are whole numbers, though they count
-        nothing; None where nobody looked.
+        Whether everyone knows that the values, though not counts, are whole numbers;
+        None where that was not determined.
     raised
         How many cells had levels that were raised to whole numbers.
     count_zeros
-        Whether contributors of zero count for the minimum frequency; None where
-        nothing is known of them, and for counts.
+        Whether contributors of zero count for the minimum frequency; None where they
+        are unknown, and for counts.
     dominated
-        Cells that one contributor dominates; None where contributions are not known.
+        Cells that one contributor dominates; None where contributions are unknown.
     zeros
-        Whether empty cells are listed and may be hidden, so that nobody knows of a
-        hidden cell that somebody is in it.
+        Whether empty cells are listed and may be hidden, so that a hidden cell need not
+        have a contributor.
     bounds
         What everyone knows of a cell beforehand, as `evosdc.table.knowledge` reads it.
     threshold
         The minimum frequency, where it is published: hidden sensitive counts are then
         known to be below it.
     floor
-        The least level of a sensitive cell; 0 where nobody set one.
+        The least level of a sensitive cell; 0 where none was set.
     waived
-        How many contributors consented, so that rules passed them over.
+        How many contributors consented, so that rules do not protect them.
     by_hand
-        What was changed after the rules, in words: an a-priori file, levels by a
+        Descriptions of changes after the rules: an a-priori file, levels by a
         percentage.
     ring
-        Whether it is of linked tables in a ring, made one by one: what follows from the
-        cells that none of them shows cannot be judged.
+        Whether linked tables in a ring were made one by one: what follows from cells
+        that none of them shows cannot be judged.
     weighting
-        How records were weighted, in words; blank where nothing said that they could.
+        A description of how records were weighted; blank where weights were not
+        considered.
     source
         A fingerprint of the records, the same for all tables made of them.
     tables
-        The linked tables that it is made of, where the codes of its cells do not tell:
-        tables that show other levels of the same variables. Empty where they do.
+        The linked tables that it consists of, where the codes of its cells do not
+        determine them: tables that show other levels of the same variables.
     unlinked
-        Variables of linked tables that were judged as unrelated although nobody could
-        be sure of it, in words. None where nobody looked.
+        Descriptions of variables of linked tables that were taken for unrelated without
+        being certain. None where that was not determined.
     """
 
     rules: tuple[tuple[str, int], ...] | None = None
@@ -170,7 +171,7 @@ class Origin:
 
 
 def _read(given: Any, kind: Any) -> Any:
-    """Read what JSON gave back as a value of a type."""
+    """Read a value of a type from JSON."""
     if kind in (bool, int, float, str):
         return kind(given)
     parts = get_args(kind)
@@ -186,9 +187,9 @@ def _read(given: Any, kind: Any) -> Any:
     return tuple(_read(part, kind) for part, kind in zip(given, parts, strict=True))
 
 
-def _agreed(said: Sequence[T], otherwise: T) -> T:
-    """What all say; `otherwise` where they do not say the same."""
-    return said[0] if len(set(said)) == 1 else otherwise
+def _agreed(values: Sequence[T], otherwise: T) -> T:
+    """Return the common value, or `otherwise` where values differ."""
+    return values[0] if len(set(values)) == 1 else otherwise
 
 
 def _together(parts: Sequence[Dominated | None]) -> Dominated | None:

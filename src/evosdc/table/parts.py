@@ -1,4 +1,4 @@
-"""The tables that a joint table is made of, and what is published of each."""
+"""The tables that a joint table consists of, and what is published of each."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from evosdc.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One of the tables that a joint table was made of.
+    """One of the tables that a joint table consists of.
 
     Attributes
     ----------
     dimensions, cells
         Numbers of its dimensions and of its cells in the joint table.
     names
-        What it calls its dimensions itself.
+        The names of its dimensions in the table itself.
     nodes
-        For each of its dimensions, which nodes of the joint hierarchy it shows.
+        For each of its dimensions, the nodes of the joint hierarchy that it shows.
     """
 
     dimensions: tuple[int, ...]
@@ -36,7 +36,7 @@ class Part:
     nodes: tuple[NDArray[np.bool_], ...]
 
     def finest(self, table: Table) -> tuple[NDArray[np.bool_], ...]:
-        """Return which nodes of each of its dimensions it does not split further."""
+        """Return the finest nodes that it shows of each of its dimensions."""
         found = []
         for k, kept in zip(self.dimensions, self.nodes, strict=True):
             parents = table.dimensions[k].hierarchy.parents
@@ -61,11 +61,11 @@ class Part:
 
 
 def linked_parts(table: Table) -> tuple[Part, ...]:
-    """Find the tables in a joint one: one part for an ordinary table.
+    """Find the parts of a joint table; an ordinary table is its only part.
 
-    They are those of its origin, or else told by its labels: a cell spans the
-    dimensions where it does not stand at the total; the largest spans are the tables,
-    and a cell is in every table that has its span.
+    They are listed in its origin, or else derived from its labels: a cell spans the
+    dimensions in which it has a code other than the total. Each largest span is a
+    table, which has all cells whose span it contains.
     """
     if not table.dimensions:
         return (Part((), np.arange(len(table)), (), ()),)
@@ -78,7 +78,7 @@ def linked_parts(table: Table) -> tuple[Part, ...]:
         for k, span in enumerate(spans)
         if not any(np.all(other >= span) for j, other in enumerate(spans) if j != k)
     ]
-    # As they were given: by the first cell that has a span.
+    # In the order of the first cells of the spans.
     there = table.shown
     first = [int(np.argmax((away == span).all(axis=1) & there)) for span in largest]
     return tuple(
@@ -110,7 +110,7 @@ def _part(table: Table, axes: Sequence[Axis]) -> Part:
 
 
 def shown_nodes(tree: Hierarchy, axis: Axis) -> NDArray[np.bool_]:
-    """Return which nodes of a hierarchy a table shows; always the total."""
+    """Return the nodes of a hierarchy that a table shows, the total among them."""
     if not axis.codes:
         return np.ones(len(tree), dtype=bool)
     shown = {tree.total, *axis.codes}
@@ -122,7 +122,7 @@ def cells_of_spans(
     codes: NDArray[np.int32],
     spans: Sequence[Sequence[Axis]],
 ) -> NDArray[np.bool_]:
-    """Return which cells of a table of all variables stand in a table by a span."""
+    """Return which cells of a table of all variables are in a table of some span."""
     found = np.zeros(len(codes), dtype=bool)
     for span in spans:
         axis_of = {axis.variable: axis for axis in span}
@@ -139,8 +139,8 @@ def cells_of_spans(
 def splits(tree: Hierarchy, name: str, codes: Collection[str]) -> set[tuple[str, str]]:
     """Return the nodes of a hierarchy that a table with some of its codes splits.
 
-    Tables that show other levels of a variable share the splits above the coarser one:
-    so levels are to `in_a_ring` what variables are.
+    Tables that show different levels of a variable share the splits of the coarser one,
+    so `in_a_ring` can treat splits as variables.
     """
     found: set[tuple[str, str]] = set()
     for code in codes:
@@ -150,15 +150,15 @@ def splits(tree: Hierarchy, name: str, codes: Collection[str]) -> set[tuple[str,
 
 
 def in_a_ring(spans: Sequence[Collection[Hashable]]) -> bool:
-    """Whether tables by these variables (or splits of variables) make a ring.
+    """Whether tables by these variables (or splits of variables) form a ring.
 
-    Where they do not, any tables that agree in the cells they share are sums of one
-    table of all variables, and nothing follows from it that does not follow from them.
-    In a ring (a by b, b by c, c by a) more may follow: that no cell of the table of all
-    variables is negative. Graham's reduction: variables of one span alone, and spans
-    inside another, are taken away until nothing changes.
+    Where they do not, any tables that agree in their shared cells are margins of one
+    table of all variables, which implies nothing more. In a ring (a by b, b by c, c by
+    a) more may follow: that no cell of the table of all variables is negative. Graham's
+    reduction: variables of a single span, and spans contained in another, are removed
+    until nothing changes.
     """
-    # Variables that stand in the same spans are as good as one.
+    # Variables that occur in the same spans are treated as one.
     where: dict[Hashable, tuple[int, ...]] = {}
     for k, span in enumerate(spans):
         for name in set(span):
@@ -189,10 +189,10 @@ def in_a_ring(spans: Sequence[Collection[Hashable]]) -> bool:
 
 
 def as_published(table: Table, part: Part | None = None) -> Table:
-    """Return a copy of a table without anything that is not published.
+    """Return a copy of a table, or of one part of it, with published data only.
 
-    It is no table to compute with: hidden values are not a number, and one of several
-    linked tables (`part`) has no equations. Cells that no table shows are not in it.
+    It is not for computing: hidden values are NaN, and a part has no equations. Cells
+    that no table shows are left out.
     """
     table = table.visible()
     cells = np.arange(len(table)) if part is None else part.cells
@@ -216,7 +216,7 @@ def as_published(table: Table, part: Part | None = None) -> Table:
         rhs=rhs,
         dimensions=dimensions,
         codes=codes,
-        # With those of published cells the others could be worked out.
+        # Hidden ones could be worked out from those of published cells.
         frequency=None,
         holdings=None,
         respondent=None,

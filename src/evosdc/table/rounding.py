@@ -1,4 +1,4 @@
-"""Digits that mean something and digits that floating point made up."""
+"""Significant digits, and rounding errors of bounds and levels."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 # A rule is violated when its measure passes the threshold by more than this share of
 # the cell: sums of decimals in floating point miss exact ties by less.
 ROUNDING = 1e-12
-# Last places by which value, bound and level may be off together, and the digits that
-# every double has.
-_LAST_PLACES, _DIGITS = 4, 15
+# Units in the last place by which value, bound and level together may be off, and the
+# decimal digits that every double has.
+_MAX_ULPS, _DOUBLE_DIGITS = 4, 15
 
 
 def significant(values: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
-    """Round to so many significant digits."""
+    """Round to a number of significant digits."""
     size = np.abs(values)
     place = np.floor(np.log10(np.where(size > 0, size, 1.0)))
     decimals = digits - 1 - place
@@ -27,16 +27,16 @@ def significant(values: NDArray[np.float64], digits: int) -> NDArray[np.float64]
 def at_the_bound(
     value: NDArray[np.float64], bound: NDArray[np.float64], level: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return bound and level without made-up digits where one reaches to the other.
+    """Return bounds and levels without rounding errors where a level ends at a bound.
 
     A tenth of 127.682 is 12.7682, and nine tenths as a double are 114.91380000000001:
-    read to its last digit, that bound rules this level out. Nobody means that.
+    read to its last digit, that bound would exclude this level.
     """
     finite = np.isfinite(bound) & (level > 0)
     largest = np.where(finite, np.maximum(np.abs(value), np.abs(bound)), 1.0)
     room = np.abs(np.where(finite, bound, 0.0) - value)
-    meet = finite & (np.abs(room - level) <= _LAST_PLACES * np.spacing(largest))
+    meet = finite & (np.abs(room - level) <= _MAX_ULPS * np.spacing(largest))
     bound, level = bound.copy(), level.copy()
-    bound[meet] = significant(bound[meet], _DIGITS)
-    level[meet] = significant(level[meet], _DIGITS)
+    bound[meet] = significant(bound[meet], _DOUBLE_DIGITS)
+    level[meet] = significant(level[meet], _DOUBLE_DIGITS)
     return bound, level

@@ -1,4 +1,4 @@
-"""What respondents contribute to the cells of a table, one by one and together."""
+"""What respondents, single or in coalitions, know of cells by contributing to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evosdc.errors import InputError
 from evosdc.table.index import select
 from evosdc.table.table import Table
 
-AGAIN: Final = "tabulate the records again with --contributions"
+TABULATE_AGAIN: Final = "tabulate the records again with --contributions"
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class Coalition:
     Attributes
     ----------
     name
-        What messages call it.
+        Its name in messages.
     members
-        A cell each, as ``"region=North,size=small"``: its lone respondent, else its
-        largest contributor. Or a keyed hash, as the table has it in its columns
-        ``respondent``, ``contributor_1`` and ``contributor_2``.
+        Each a cell, as ``"region=North,size=small"``, for its lone respondent or else
+        its largest contributor; or a keyed hash, as in the columns ``respondent``,
+        ``contributor_1`` and ``contributor_2`` of the table.
     """
 
     name: str
@@ -42,22 +42,22 @@ class Coalition:
             )
 
 
-# What somebody knows more of than everyone: how far below its value they believe each
-# cell, or None where they know it.
+# By cell of which somebody knows more than everyone: how far below its value they
+# believe it to be at most, or None where they know it.
 _Known = dict[int, float | None]
 
 
 class Shares:
-    """Which cells respondents are alone in, and what they contribute to others."""
+    """The cells in which respondents are alone, and their shares of other cells."""
 
     def __init__(self, table: Table, lone: NDArray[np.int64]) -> None:
         """Read them; `lone` numbers the lone respondent of each cell, -1 for none."""
         self._table, self._lone = table, lone
         self._many = int(self._lone.max(initial=-1)) + 1
-        # Respondents have numbers: those of lone respondents, and further ones.
+        # Numbers of respondents: lone respondents first, then the others.
         self._number: dict[str, int] = {}
         self._alone: list[list[int]] = [[] for _ in range(self._many)]
-        # By respondent and cell: which of the two largest it is, and its contribution.
+        # By respondent and cell: its rank among contributors, and its contribution.
         self._parts: list[dict[int, tuple[int, float]]] = [{} for _ in self._alone]
         for cell in np.flatnonzero(self._lone >= 0).tolist():
             self._alone[self._lone[cell]].append(cell)
@@ -75,15 +75,15 @@ class Shares:
                     if number == len(self._parts):
                         self._alone.append([])
                         self._parts.append({})
-                    # Records that agree in every column have one name: two in a cell
-                    # know the same of it.
+                    # Records that agree in every column have the same hash, and know
+                    # the same of a cell.
                     self._parts[number].setdefault(cell, (rank, part))
 
     def single(self, *, pairs: bool) -> list[tuple[int, _Known]]:
         """Return each lone respondent, and with `pairs` all who know more of a cell.
 
-        With what each knows comes which contributor it is of the first of its cells: 1
-        for the largest, 2 for the second, and 0 for a lone respondent.
+        Before what each knows comes its rank among the contributors of its first cell,
+        which is 0 for a lone respondent.
         """
         if not pairs:
             return [(0, dict.fromkeys(cells)) for cells in self._alone[: self._many]]
@@ -160,7 +160,7 @@ class Shares:
                 f"{name} is the largest contributor of {table.label(cell)}, and the "
                 "table does not say who that is",
                 expected="a cell with one contributor",
-                hint=AGAIN,
+                hint=TABULATE_AGAIN,
             )
         largest = str(table.contributions.who[cell, 0])
         if not largest:

@@ -1,14 +1,13 @@
 """Detect the network inside a table from its equations, wherever they came from.
 
-A table is a network when every cell stands in at most two equations, with coefficients
+A table is a network when every cell occurs in at most two equations, with coefficients
 of one size, and the signs of the equations can be chosen so that each cell enters one
 and leaves the other. Flat two-dimensional tables are networks, and so are some linked
-ones. Equations that follow from others may be left out: without them a table of a tree
-by a flat dimension is a network too. There a cell of a code that is a total stands in
-three equations, and the one along the flat dimension follows from the others: put the
-parts in the place of each of its cells, and the equations of the parts are left. This
-is read off the matrix, so it holds for tables without labels too, and each step is
-checked in the end: equations that are said to follow are combinations of the rest.
+ones. Equations implied by others may be left out: without them a table of a tree by a
+flat dimension is a network too. There a cell of a code that is a total occurs in three
+equations, of which the one along the flat dimension is implied: replacing each of its
+cells by its parts gives the equations of the parts. All this uses the matrix alone, not
+the labels, and the result is verified: implied equations are combinations of the rest.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A directed graph with a node per equation and an arc per cell.
+    """A directed graph with one node per equation and one arc per cell.
 
     Raising cell `i` by one sends one unit from node ``tail[i]`` to node ``head[i]``.
     The last node is the ground: cells of a single equation start or end there.
-    Cells that stand in no equation have both ends at the ground. Equations that follow
-    from the others may have been left out; no cell meets at their nodes.
+    Cells of no equation have both ends at the ground. The nodes of implied equations
+    that were left out have no arcs.
     """
 
     nodes: int
@@ -58,8 +57,8 @@ def detect_network(matrix: Any) -> Network | None:
     one = columns.indptr[:-1][pairs]
     r1, r2 = columns.indices[one], columns.indices[one + 1]
     same = positive[one] == positive[one + 1]
-    # Two copies of each equation, one for each sign: a cell with equal signs asks for
-    # opposite choices, a cell with opposite signs for equal ones.
+    # Two copies of each equation, one for each sign: a cell with equal signs requires
+    # opposite choices, a cell with opposite signs equal ones.
     a = np.concatenate([r1, r1 + m])
     b = np.concatenate([np.where(same, r2 + m, r2), np.where(same, r2, r2 + m)])
     graph = sparse.csr_array((np.ones(len(a)), (a, b)), shape=(2 * m, 2 * m))
@@ -79,7 +78,7 @@ def detect_network(matrix: Any) -> Network | None:
 
 
 def _without(columns: Any, equations: NDArray[np.int64]) -> Any:
-    """Leave some equations empty."""
+    """Return the columns with some equations empty."""
     keep = np.ones(columns.shape[0])
     keep[equations] = 0.0
     left = sparse.csc_array(sparse.diags_array(keep) @ columns)
@@ -98,10 +97,10 @@ def _one_size(columns: Any) -> bool:
 
 
 def implied_equations(matrix: Any) -> Rows | None:
-    """Equations to leave out so that no cell stands in more than two of the rest.
+    """Return equations to leave out so that no cell occurs in more than two others.
 
-    None where there are no such equations, or where it cannot be shown that those
-    that come into question follow from the others.
+    None where there are none, or where the candidates cannot be shown to be implied by
+    the others.
     """
     rows = sparse.csr_array(matrix)
     if len(rows.data) and np.any(np.abs(rows.data) != 1.0):
@@ -114,7 +113,7 @@ def implied_equations(matrix: Any) -> Rows | None:
 
 
 def _heads(rows: Any) -> Rows | None:
-    """The total of each equation: the one cell whose sign no other cell has."""
+    """Return the total of each equation: the one cell of its sign."""
     m = rows.shape[0]
     row = np.repeat(np.arange(m), np.diff(rows.indptr))
     negative = np.bincount(row[rows.data < 0], minlength=m)
@@ -125,10 +124,10 @@ def _heads(rows: Any) -> Rows | None:
 
 
 def _choose(rows: Any, heads: Rows) -> Rows | None:
-    """Equations between totals that cells with too many equations leave no choice of.
+    """Return the only equations whose removal leaves each cell in at most two.
 
-    Each of their cells must be the total of another equation too, so that its parts
-    can take its place.
+    Each of their cells must also be the total of another equation, so that it can be
+    replaced by its parts. None where some cell would still occur in more.
     """
     m, n = rows.shape
     row = np.repeat(np.arange(m), np.diff(rows.indptr))
@@ -146,16 +145,15 @@ def _choose(rows: Any, heads: Rows) -> Rows | None:
 
 
 def _follow(rows: Any, heads: Rows, chosen: Rows) -> bool:
-    """Whether the chosen equations follow from the rest.
+    """Whether the chosen equations are implied by the rest.
 
-    Each must be a combination of other equations, and no two of those chosen may lean
-    on each other, however far round.
+    Each must be a combination of other equations, without cycles among those chosen.
     """
     m, n = rows.shape
     part = rows[chosen]
     at = np.repeat(np.arange(len(chosen)), np.diff(part.indptr))
     instead = _another_with_head(heads, part.indices, chosen[at], n)
-    # The sign with which an equation takes its total away from the one chosen.
+    # The sign with which an equation cancels its total in the one chosen.
     order = np.arange(m)
     head_sign = np.asarray(rows[order, heads]).ravel()
     swaps = sparse.csr_array(
@@ -163,7 +161,7 @@ def _follow(rows: Any, heads: Rows, chosen: Rows) -> bool:
     )
     rest = sparse.csr_array(part + swaps @ rows)
     rest.eliminate_zeros()
-    # Equations whose cells are all in what is left, with their signs or all opposite.
+    # Equations contained in the remainder, with the same or all opposite signs.
     match = sparse.coo_array(rest @ rows.T)
     whole = np.abs(match.data) == np.diff(rows.indptr)[match.col]
     sums = sparse.csr_array(
@@ -174,14 +172,14 @@ def _follow(rows: Any, heads: Rows, chosen: Rows) -> bool:
     difference = part - combination @ rows
     if len(difference.data) and np.any(difference.data != 0.0):
         return False
-    leaning = sparse.csr_array(combination[:, chosen])
-    leaning.eliminate_zeros()
-    loops, _ = connected_components(leaning, directed=True, connection="strong")
-    return loops == len(chosen) and not leaning.diagonal().any()
+    dependence = sparse.csr_array(combination[:, chosen])
+    dependence.eliminate_zeros()
+    groups, _ = connected_components(dependence, directed=True, connection="strong")
+    return groups == len(chosen) and not dependence.diagonal().any()
 
 
 def _another_with_head(heads: Rows, cells: Rows, not_this: Rows, n: int) -> Rows:
-    """For each cell the first equation with that total, other than the one named."""
+    """Return for each cell the first other equation with that total."""
     by_head = np.argsort(heads, kind="stable")
     first = np.searchsorted(heads[by_head], np.arange(n))
     found = by_head[first[cells]]

@@ -1,12 +1,12 @@
 """Find codes whose rows are the sums of other codes' rows.
 
-A sub-total among the codes of a flat dimension is one more equation that the table does
-not know: a hidden part of it follows by subtraction. A code is a row of numbers here,
-one for each combination of the codes of the other dimensions.
+A sub-total among the codes of a flat dimension is an equation that the table lacks: a
+hidden part of it follows by subtraction. Here a code is a row of numbers, one for each
+combination of the codes of the other dimensions.
 
-Small tables have such rows by chance. Each entry that agrees is worth the logarithm of
-its size in bits, each row that was tried costs some, and what is left says how unlikely
-chance is.
+Small tables have such rows by chance. Each entry that agrees counts as evidence of the
+logarithm of its size in bits, less the logarithm of the number of candidates tried; the
+remainder says how unlikely chance is.
 """
 
 from __future__ import annotations
@@ -21,28 +21,31 @@ from math import comb, log2
 import numpy as np
 from numpy.typing import NDArray
 
-# Sums agree to this share of their terms, as totals do: more bits an entry has not.
+# Sums agree to this share of their terms, as totals do, so that one entry gives no more
+# than this many bits of evidence.
 _CLOSE = 1e-6
-_MOST_BITS = 20.0
-# Halves of so many codes are listed in full: 2 * 4,096 sums.
-_HALF = 12
-_MOST_PAIRS = 1500
-_MOST_TRIPLES = 90
-_MOST_SOLVED = 120
-_MOST_HITS = 200
-_LONGEST = 60
-# Bits beyond chance that make a sub-total, for codes that stand beside their parts or
-# begin like them, and for others; one entry alone proves less than several.
+_MAX_BITS = 20.0
+# Numbers of codes up to which all subsets of each half of them (2 * 4,096 sums), pairs
+# and triples are tried, and up to which equations are solved.
+_HALF_CODES = 12
+_MAX_PAIR_CODES = 1500
+_MAX_TRIPLE_CODES = 90
+_MAX_SOLVED_CODES = 120
+# Candidates that are verified, and neighbouring codes of a sum to within rounding.
+_MAX_HITS = 200
+_MAX_RUN = 60
+# Bits beyond chance from which a sum counts as a sub-total, by whether its code is
+# adjacent to its parts or a prefix of them, and whether it has a single entry.
 _SURE = {
     (True, False): 3.0,
     (False, False): 5.0,
     (True, True): 8.0,
     (False, True): 12.0,
 }
-# Two rows that are the same are more often chance than a branch with one part.
-_SAME = 20.0
-# But not where one code begins as the other: A and A1.
-_SAME_BEGINNING = 8.0
+# The same for two equal rows, which are rarely a branch with one part, unless one code
+# is a prefix of the other: A and A1.
+_EQUAL_ROWS = 20.0
+_EQUAL_ROWS_OF_PREFIX = 8.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Sum:
     """A code and the codes it is the sum of, by number.
 
     `bits` is the evidence beyond chance, `sure` whether it suffices; `near` sums agree
-    as far as numbers do that were rounded one by one.
+    only to within the rounding of single numbers.
     """
 
     code: int
@@ -69,13 +72,13 @@ class Rows:
     names
         The codes, in the order of the file.
     numbers
-        A row a code, a column an entry (values, and counts where known), 0 where the
-        table has no cell.
+        One row per code, one column per entry (values, and counts where known), 0 where
+        the table has no cell.
     given
-        Which of them the table gives: a sum is looked at where it is given.
+        Which of them the table gives: sums are compared only there.
     group
-        The kind of each column: entries of different kinds (inner cells, their totals)
-        are no independent evidence.
+        The group of each column: entries of different groups (inner cells, their
+        totals) are not independent evidence.
     """
 
     names: Sequence[str]
@@ -84,27 +87,27 @@ class Rows:
     group: NDArray[np.int64]
 
     def bits(self, code: int) -> tuple[float, int]:
-        """Evidence in the entries of a code, and how many are not zero."""
+        """Return the evidence in the entries of a code, and how many are not zero."""
         at = self.given[code] & (self.numbers[code] != 0)
         if not at.any():
             return 0.0, 0
-        # Columns that are alike say the same thing once.
-        _, first = np.unique(self._alike[at], return_index=True)
+        # Equal columns count once.
+        _, first = np.unique(self._distinct[at], return_index=True)
         size = np.abs(self.numbers[code, at][first])
-        each = np.minimum(np.log2(1.0 + size / self.unit), _MOST_BITS)
+        each = np.minimum(np.log2(1.0 + size / self.unit), _MAX_BITS)
         kinds = self.group[at][first]
         worth = {int(g): float(each[kinds == g].sum()) for g in np.unique(kinds)}
         best = max(worth, key=lambda g: worth[g])
         return worth[best], int((kinds == best).sum())
 
     @cached_property
-    def _alike(self) -> NDArray[np.int64]:
-        """A number for each column, the same for columns that are alike."""
+    def _distinct(self) -> NDArray[np.int64]:
+        """A number for each column, the same for equal columns."""
         return np.unique(self.numbers, axis=1, return_inverse=True)[1].ravel()
 
     @cached_property
     def positive(self) -> bool:
-        """Whether no number is negative, so that parts are smaller than sums."""
+        """Whether no number is negative, so that parts are no larger than sums."""
         return bool(np.all(self.numbers >= 0))
 
     @cached_property
@@ -122,7 +125,7 @@ class Rows:
         return sorted((name, code) for code, name in enumerate(self.names))
 
     def starting(self, text: str) -> list[int]:
-        """Codes whose names start with a text, in the order of the file."""
+        """Return codes whose names start with a text, in the order of the file."""
         first = bisect_left(self._sorted, (text, -1))
         found: list[int] = []
         for name, code in islice(self._sorted, first, None):
@@ -145,30 +148,30 @@ def find_sums(
 ) -> list[Sum]:
     """Find codes that are sums of others, small ones first.
 
-    Parts that have found their sum are put away, so that the sums of sums are found as
-    such. Codes of `leave_out`, the total, take no part. With `trusting`, which is for
-    tables that are known not to add up, sums that may be chance are believed as well.
+    Parts of a sum that was found are removed, so that sums of sums are found as such.
+    Codes of `leave_out`, the total, are ignored. With `trusting`, for tables that are
+    known not to add up, sums that may be chance are returned as well.
     """
     found: list[Sum] = []
     left_out = set(leave_out)
-    alive = np.ones(len(rows.names), dtype=bool)
-    alive[list(left_out)] = False
+    available = np.ones(len(rows.names), dtype=bool)
+    available[list(left_out)] = False
     size = np.abs(np.where(rows.given, rows.numbers, 0.0)).sum(axis=1)
     for code in np.argsort(size, kind="stable").tolist():
-        if size[code] == 0 or not alive[code]:
+        if size[code] == 0 or not available[code]:
             continue
-        best = find_sum(rows, code, alive)
+        best = find_sum(rows, code, available)
         if best is not None:
             found.append(best)
             if best.sure or trusting:
-                alive[list(best.parts)] = False
-    # A sum that is not sure of parts that have one already is no news.
+                available[list(best.parts)] = False
+    # Uncertain sums of parts that already have a sum are left out.
     owned = {p for s in found if s.sure for p in s.parts}
     return [s for s in found if s.sure or trusting or not owned & {s.code, *s.parts}]
 
 
 def sums_of_all(rows: Rows) -> list[tuple[int, float, int]]:
-    """Codes that are the sum of all others, with bits beyond chance and entries."""
+    """Return codes that are sums of all others, with bits beyond chance and entries."""
     n = len(rows.names)
     if n < 3:
         return []
@@ -182,17 +185,17 @@ def sums_of_all(rows: Rows) -> list[tuple[int, float, int]]:
     return found
 
 
-def find_sum(rows: Rows, code: int, alive: NDArray[np.bool_]) -> Sum | None:
-    """Find the likeliest way in which a code is a sum of others that are `alive`."""
+def find_sum(rows: Rows, code: int, available: NDArray[np.bool_]) -> Sum | None:
+    """Find the likeliest set of codes among `available` whose sum is a code."""
     bits, entries = rows.bits(code)
     best: Sum | None = None
-    for parts, price, beside in _ways(rows, code, alive, bits):
-        left = bits - price
+    for parts, cost, adjacent in _ways(rows, code, available, bits):
+        left = bits - cost
         several = len(parts) > 1
-        alike = _SAME_BEGINNING if beside else _SAME
-        enough = _SURE[beside, entries < 2] if several else alike
+        equal = _EQUAL_ROWS_OF_PREFIX if adjacent else _EQUAL_ROWS
+        enough = _SURE[adjacent, entries < 2] if several else equal
         sure = left >= enough and (several or entries > 1)
-        if not sure and not (beside and several and left >= 0):
+        if not sure and not (adjacent and several and left >= 0):
             continue
         if best is None or (sure, several, left) > (
             best.sure,
@@ -200,39 +203,42 @@ def find_sum(rows: Rows, code: int, alive: NDArray[np.bool_]) -> Sum | None:
             best.bits,
         ):
             best = Sum(code, tuple(parts), left, sure)
-        if sure and beside:
+        if sure and adjacent:
             break
     if best is None or not best.sure:
-        for parts, price in _near(rows, code, alive, entries):
-            left = bits - price
+        for parts, cost in _near(rows, code, available, entries):
+            left = bits - cost
             if left >= _SURE[True, entries < 2]:
                 return Sum(code, tuple(parts), left, sure=True, near=True)
     return best
 
 
 def _near(
-    rows: Rows, code: int, alive: NDArray[np.bool_], entries: int
+    rows: Rows, code: int, available: NDArray[np.bool_], entries: int
 ) -> Iterator[tuple[list[int], float]]:
-    """Codes beside a code, or that begin as it does, with sums to within rounding.
+    """Yield adjacent codes, or codes with the same prefix, with sums within rounding.
 
     Where each number is rounded by itself, a sum of k parts is off by up to half a unit
-    for each part and for itself. With the bits that finding them costs.
+    for each part and for itself. The bits that the search costs come with each.
     """
     at = rows.given[code]
     mine = rows.numbers[code, at]
-    others = np.flatnonzero(alive)
+    others = np.flatnonzero(available)
     others = others[others != code]
     place, n = int(np.searchsorted(others, code)), len(others) + 1
-    behind, before = others[place : place + _LONGEST], others[:place][::-1][:_LONGEST]
+    behind, before = (
+        others[place : place + _MAX_RUN],
+        others[:place][::-1][:_MAX_RUN],
+    )
     for run in (behind, before):
         sums = np.cumsum(rows.numbers[np.ix_(run, np.flatnonzero(at))], axis=0)
         slack = rows.unit * (np.arange(len(run)) + 2.0) / 2 * (1 + 1e-9)
         for last in np.flatnonzero(np.all(np.abs(sums - mine) <= slack[:, None], 1)):
             k = int(last) + 1
             if k > 1:
-                price = log2((n - 1) * (n - 2)) + entries * log2(k + 2)
-                yield sorted(run[:k].tolist()), price
-    below = [c for c in rows.starting(rows.names[code]) if alive[c] and c != code]
+                cost = log2((n - 1) * (n - 2)) + entries * log2(k + 2)
+                yield sorted(run[:k].tolist()), cost
+    below = [c for c in rows.starting(rows.names[code]) if available[c] and c != code]
     if len(below) > 1:
         off = np.abs(rows.numbers[below][:, at].sum(axis=0) - mine)
         if np.all(off <= rows.unit * (len(below) + 1) / 2 * (1 + 1e-9)):
@@ -240,20 +246,20 @@ def _near(
 
 
 def _ways(
-    rows: Rows, code: int, alive: NDArray[np.bool_], bits: float
+    rows: Rows, code: int, available: NDArray[np.bool_], bits: float
 ) -> Iterator[tuple[list[int], float, bool]]:
-    """Sets of codes that a code is the sum of, with the bits that finding them costs.
+    """Yield sets of codes that a code is the sum of, with the bits that finding costs.
 
-    And whether they stand beside the code, or begin as it does.
+    And whether they are adjacent to the code, or have it as a prefix.
     """
-    others = np.flatnonzero(alive)
+    others = np.flatnonzero(available)
     others = others[others != code]
     n = len(others) + 1
-    below = [c for c in rows.starting(rows.names[code]) if alive[c] and c != code]
+    below = [c for c in rows.starting(rows.names[code]) if available[c] and c != code]
     if below and rows.holds(code, below):
         yield below, log2(n), True
     at = rows.given[code]
-    # A row with its own weights tells sums apart: one number stands for many.
+    # One randomly weighted sum per row distinguishes rows by a single number.
     weights = np.random.default_rng(12345).uniform(1.0, 2.0, int(at.sum()))
     numbers = rows.numbers if at.all() else rows.numbers[:, at]
     mass = numbers @ weights
@@ -263,9 +269,9 @@ def _ways(
         run = others[start:end].tolist()
         parts = [c for c in run if np.any(numbers[c])]
         if len(parts) > 1 and rows.holds(code, parts):
-            beside = place in (start, end)
-            tries = (n - 1) * (n - 2) * (1 if beside else n / 2)
-            yield run, log2(tries), beside
+            adjacent = place in (start, end)
+            tries = (n - 1) * (n - 2) * (1 if adjacent else n / 2)
+            yield run, log2(tries), adjacent
     if rows.positive:
         others = others[(mass[others] > 0) & (mass[others] <= mass[code] + slack)]
         room = numbers[code] * (1 + _CLOSE)
@@ -279,7 +285,7 @@ def _ways(
 def _runs(
     mass: NDArray[np.float64], target: float, slack: float, place: int
 ) -> list[tuple[int, int]]:
-    """Runs of two neighbours or more with a sum, those beside `place` first."""
+    """Return runs of two codes or more with a sum, those adjacent to `place` first."""
     ends = np.concatenate([[0.0], np.cumsum(mass)])
     order = np.argsort(ends, kind="stable")
     low = np.searchsorted(ends[order], ends + target - slack)
@@ -290,7 +296,7 @@ def _runs(
             if end > start + 1:
                 hits.append((start, end))
     hits.sort(key=lambda h: (place not in h, h[1] - h[0]))
-    return hits[:_MOST_HITS]
+    return hits[:_MAX_HITS]
 
 
 def _subsets(
@@ -301,13 +307,13 @@ def _subsets(
     slack: float,
     bits: float,
 ) -> Iterator[list[int]]:
-    """Any sets of codes, as far as they can be looked through."""
+    """Yield sets of codes anywhere, as far as these can be enumerated."""
     if not fits:
         return
     target = float(mass[code])
     numbers = mass[np.asarray(fits)]
-    if len(fits) <= 2 * _HALF:
-        # With next to no evidence, chance gives any number of sums.
+    if len(fits) <= 2 * _HALF_CODES:
+        # With almost no evidence there are many sums by chance.
         if bits > 1:
             yield from _two_halves(rows, code, fits, numbers, target, slack)
         return
@@ -315,11 +321,11 @@ def _subsets(
     for c in np.flatnonzero(np.abs(numbers - target) <= slack).tolist():
         if rows.holds(code, [fits[c]]):
             yield [fits[c]]
-    if len(fits) > _MOST_PAIRS:
+    if len(fits) > _MAX_PAIR_CODES:
         return
     order = np.argsort(numbers, kind="stable")
     ranked = numbers[order]
-    firsts = range(len(fits)) if len(fits) <= _MOST_TRIPLES else ()
+    firsts = range(len(fits)) if len(fits) <= _MAX_TRIPLE_CODES else ()
     for third in (None, *firsts):
         rest = target - (0.0 if third is None else numbers[third])
         low = np.searchsorted(ranked, rest - ranked - slack)
@@ -344,7 +350,7 @@ def _two_halves(
     target: float,
     slack: float,
 ) -> Iterator[list[int]]:
-    """All sets of few codes: the sums of one half against those of the other."""
+    """Yield sets of codes, from sums of one half matched with those of the other."""
     cut = len(fits) // 2
     left, right = _all_sums(numbers[:cut]), _all_sums(numbers[cut:])
     order = np.argsort(right, kind="stable")
@@ -353,7 +359,7 @@ def _two_halves(
     high = np.searchsorted(ranked, target - left + slack, side="right")
     hits = [
         (int(i), int(order[j]))
-        for i in np.flatnonzero(high > low)[:_MOST_HITS]
+        for i in np.flatnonzero(high > low)[:_MAX_HITS]
         for j in range(int(low[i]), int(high[i]))
     ]
     alone = False
@@ -375,9 +381,9 @@ def _all_sums(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _solved(rows: Rows, code: int, fits: Sequence[int]) -> Iterator[list[int]]:
-    """Where there are more entries than codes, the equations have one solution."""
+    """Solve for the parts where there are more entries than codes."""
     at = rows.given[code]
-    if len(fits) > min(int(at.sum()), _MOST_SOLVED):
+    if len(fits) > min(int(at.sum()), _MAX_SOLVED_CODES):
         return
     matrix = rows.numbers[np.asarray(fits)][:, at].T
     scale = np.abs(matrix).max(axis=0)

@@ -1,7 +1,7 @@
 """The table: cells, sparse equations and protection levels.
 
-House rule 2: a table is a sparse matrix. Hierarchies, dimensions and links are only
-more equations; the labels serve readers.
+Hierarchies, dimensions and links are only more equations of one sparse matrix; labels
+serve readers.
 """
 
 from __future__ import annotations
@@ -40,10 +40,7 @@ _COLUMNS = ("weight", "status", "lower", "upper", *LEVELS)
 
 
 def default_columns(value: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
-    """Return what is true of cells of which nothing is said.
-
-    A lower bound is not a number: equations tell which cells can be negative.
-    """
+    """Return default columns; the lower bounds, NaN here, depend on the equations."""
     n = len(value)
     return {
         "weight": np.abs(value),
@@ -52,6 +49,10 @@ def default_columns(value: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
         "upper": np.full(n, np.inf),
         **{level: np.zeros(n) for level in LEVELS},
     }
+
+
+def _copied(column: ArrayLike | None, dtype: Any) -> NDArray[Any] | None:
+    return None if column is None else np.array(column, dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,36 +64,36 @@ class Table:
     value, weight
         The content of each cell and what hiding it costs.
     status
-        One letter a cell: see `evosdc.table.status`.
+        One letter per cell: see `evosdc.table.status`.
     lower, upper
-        External bounds: what anyone knows of the cell beforehand. May be infinite.
+        External bounds: what everyone knows of the cell beforehand. May be infinite.
     lpl, upl, spl
         Protection levels, as distances: an attacker's interval must reach
         ``value - lpl`` and ``value + upl`` and be at least ``spl`` wide.
     matrix, rhs
-        Equations ``matrix @ value = rhs``, a row each, as CSR.
+        Equations ``matrix @ value = rhs``, as CSR.
     dimensions, codes
-        Labels: node numbers of `dimensions`' hierarchies, an int32 row per cell.
+        Labels: node numbers in the hierarchies of `dimensions`, one row per cell.
         Empty where only equations are known (JJ files).
     frequency
         Number of contributors of each cell, where known.
     holdings
-        The same with the contributors of a holding counted once, where known.
+        Number of contributors with each holding counted once, where known.
     respondent
-        Who the lone contributor of each cell is, as a keyed hash; blank where there are
-        more. None where nobody knows: totals then tell who is the same.
+        The lone contributor of each cell as a keyed hash; blank where there are more.
+        None where unknown: totals then tell which cells have the same one.
     contributions
-        Who the two largest contributors of each cell are, and what they contribute;
-        None where nobody asked when the records were tabulated.
+        The two largest contributors of each cell and their contributions; None where
+        they were not tabulated.
     unshown
-        Cells that no table shows and linked tables are sums of: never published, never
-        judged, and known to attackers for what they are. None where there are none.
+        Cells that no table shows and whose sums linked tables are: never published and
+        never judged. None where there are none.
     origin
         How the table was made: rules, prior knowledge, consent.
     name
         The response variable, for display.
     notes
-        What was taken for granted when the table was read, in words.
+        Sentences on what was assumed when the table was read.
     """
 
     value: NDArray[np.float64]
@@ -151,47 +152,31 @@ class Table:
         """
         v = np.array(value, dtype=np.float64).ravel()
         n = len(v)
-
-        given: dict[str, ArrayLike | None] = {
-            "weight": weight,
-            "status": status,
-            "lower": lower,
-            "upper": upper,
-            "lpl": lpl,
-            "upl": upl,
-            "spl": spl,
-        }
-        columns: dict[str, NDArray[Any]] = {}
-        for key, default in default_columns(v).items():
-            chosen = default if given[key] is None else given[key]
-            filled = np.broadcast_to(np.asarray(chosen, default.dtype), (n,))
-            columns[key] = filled.copy()
+        columns = default_columns(v)
+        given = (weight, status, lower, upper, lpl, upl, spl)
+        for (key, default), column in zip(columns.items(), given, strict=True):
+            if column is not None:
+                filled = np.broadcast_to(np.asarray(column, default.dtype), (n,))
+                columns[key] = filled.copy()
         rows = sparse.csr_array(matrix, dtype=np.float64)
         unknown = np.isnan(columns["lower"])
         if unknown.any() and rows.shape[1] == n:
             columns["lower"][unknown] = natural_floor(v, rows)[unknown]
-        dims = tuple(dimensions)
+        right = np.zeros(rows.shape[0]) if rhs is None else rhs
+        labels = np.empty((n, 0)) if codes is None else np.reshape(codes, (n, -1))
         table = cls(
             value=v,
             **columns,
             matrix=rows,
-            rhs=(
-                np.zeros(rows.shape[0])
-                if rhs is None
-                else np.array(rhs, dtype=np.float64).ravel()
-            ),
-            dimensions=dims,
-            codes=(
-                np.empty((n, 0), dtype=np.int32)
-                if codes is None
-                else np.array(codes, dtype=np.int32).reshape(n, -1)
-            ),
-            frequency=None if frequency is None else np.array(frequency, np.int64),
+            rhs=np.array(right, dtype=np.float64).ravel(),
+            dimensions=tuple(dimensions),
+            codes=np.array(labels, dtype=np.int32),
+            frequency=_copied(frequency, np.int64),
             name=name,
-            holdings=None if holdings is None else np.array(holdings, np.int64),
-            respondent=None if respondent is None else np.array(respondent, dtype=str),
+            holdings=_copied(holdings, np.int64),
+            respondent=_copied(respondent, str),
             contributions=contributions,
-            unshown=None if unshown is None else np.array(unshown, dtype=bool),
+            unshown=_copied(unshown, bool),
             origin=origin or Origin(),
             notes=tuple(notes),
         )
@@ -288,8 +273,8 @@ class Table:
         if self.unshown is None:
             return self
         keep = np.flatnonzero(self.shown)
-        inside = self.matrix[:, np.flatnonzero(self.unshown)]
-        rows = np.flatnonzero(np.diff(sparse.csr_array(inside).indptr) == 0)
+        unshown = self.matrix[:, np.flatnonzero(self.unshown)]
+        rows = np.flatnonzero(np.diff(sparse.csr_array(unshown).indptr) == 0)
         columns = ("value", *_COLUMNS)
         maybe = ("frequency", "holdings", "respondent", "contributions")
         return self.replace(
@@ -311,14 +296,14 @@ class Table:
         if not changes.keys().isdisjoint(("value", "lower", "upper", "lpl", "upl")):
             table = table._with_levels_that_meet_bounds()
         if table.matrix is self.matrix:
-            # A verdict asks for them once per pattern and lone respondent.
+            # The judge uses them once per pattern and lone respondent.
             for name in ("columns", "network"):
                 if name in self.__dict__:
                     table.__dict__[name] = self.__dict__[name]
         return table
 
     def _with_levels_that_meet_bounds(self) -> Table:
-        """Return it without digits that floating point made up: see `at_the_bound`."""
+        """Return the table without rounding errors of levels: see `at_the_bound`."""
         lower, upper, lpl, upl = (
             np.array(column, dtype=np.float64)
             for column in (self.lower, self.upper, self.lpl, self.upl)
@@ -328,11 +313,11 @@ class Table:
         return replace(self, lower=lower, upper=upper, lpl=lpl, upl=upl)
 
     def residuals(self) -> NDArray[np.float64]:
-        """What each equation is off by."""
+        """Return the error of each equation."""
         return np.asarray(self.matrix @ self.value - self.rhs)
 
     def check(self) -> None:
-        """Raise a `TableError` for anything that does not form a table."""
+        """Raise a `TableError` where attributes do not form a table."""
         self._check_shapes()
         self._check_numbers()
         self._check_additive()
@@ -416,7 +401,7 @@ class Table:
 
     def _check_additive(self) -> None:
         off = np.abs(self.residuals())
-        # Next to nothing beside the largest cell is rounding, in tables of any size.
+        # Errors far below the largest cell are rounding, in tables of any magnitude.
         floor = min(1.0, 1e-9 * float(np.abs(self.value).max()))
         terms = abs(self.matrix) @ np.abs(self.value) + np.abs(self.rhs)
         size = np.maximum(max(floor, np.finfo(float).tiny), terms)

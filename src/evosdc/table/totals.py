@@ -1,7 +1,7 @@
-"""Which cell of an equation is the total: said once.
+"""The total of an equation, and cells that can be negative.
 
-An equation ``sum of parts - total = 0`` has one cell that counts the other way. Where
-the signs leave a choice (two cells) the negative one is the total, as files write it.
+An equation ``sum of parts - total = 0`` has one cell of opposite sign. Where signs
+leave a choice (two cells) the negative one is the total, as in files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 def total_entries(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the equation of each entry of a CSR matrix, and whether it is the total.
 
-    Equations without a single cell of its own sign have no total.
+    Equations without exactly one cell of either sign have no total.
     """
     m = matrix.shape[0]
     row = np.repeat(np.arange(m), np.diff(matrix.indptr))
@@ -28,7 +28,7 @@ def total_entries(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 
 
 def can_be_negative(matrix: Any, negative: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the cells that may be below zero: these, and totals of such parts."""
+    """Return cells that may be below zero: given ones, and totals with such parts."""
     row, total = total_entries(matrix)
     found = negative.copy()
     while True:

@@ -1,4 +1,4 @@
-"""Which dimensions of linked tables are one variable, and its hierarchy."""
+"""Variables of linked tables: which dimensions are one, and its hierarchy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evosdc.table.hierarchy import Dimension, Hierarchy
 from evosdc.table.parts import linked_parts
 from evosdc.table.table import ADDITIVITY, Table
 
-# What `--link NAME=none` says: the variable is no level of any other.
+# In `--link NAME=none`: the variable is no level of any other.
 UNRELATED = "none"
 
 
@@ -21,7 +21,7 @@ def read_links(
 ) -> dict[str, str]:
     """Return the variable of each name that is declared to be a level of another.
 
-    Names that are declared to be unrelated stand for themselves.
+    Names that are declared to be unrelated are variables themselves.
     """
     known = {name for span in spans for name in span}
     others = [other for other in links.values() if other != UNRELATED]
@@ -45,7 +45,7 @@ def read_links(
 
 
 def refuse_twice(span: Collection[str], variable_of: Mapping[str, str]) -> None:
-    """Refuse a table in which a variable stands twice, by two of its levels."""
+    """Refuse a table with a variable twice, by two of its levels."""
     seen: dict[str, str] = {}
     for name in span:
         other = seen.setdefault(variable_of.get(name, name), name)
@@ -59,17 +59,17 @@ def refuse_twice(span: Collection[str], variable_of: Mapping[str, str]) -> None:
 
 
 def unsure_links(tables: Sequence[Table], links: Mapping[str, str]) -> tuple[str, ...]:
-    """Say which variables of tables, already renamed, are taken for unrelated.
+    """Describe which variables of tables, already renamed, are taken for unrelated.
 
-    All that separate tables tell is their codes and totals.
+    Separate tables can be compared by codes and totals only.
 
     Raises
     ------
     InputError
-        Where two variables have the same totals for the same codes and nobody said
-        whether they are one, and where two tables split a code of one in two ways.
+        Where two variables have the same totals for the same codes and it is not
+        declared whether they are one, and where two tables split a code differently.
     """
-    loose: dict[str, None] = {}
+    unsure: dict[str, None] = {}
     for i, one in enumerate(tables):
         for two in tables[:i]:
             mine, theirs = ({d.name for d in t.dimensions} for t in (one, two))
@@ -78,46 +78,45 @@ def unsure_links(tables: Sequence[Table], links: Mapping[str, str]) -> tuple[str
             for a in sorted(mine - theirs):
                 for b in sorted(theirs - mine):
                     if UNRELATED not in (links.get(a), links.get(b)):
-                        _ask(b, a, _margin(two, b), _margin(one, a))
-                    loose |= dict.fromkeys((b, a))
-    declared = [name for name in loose if links.get(name) == UNRELATED]
-    found = _loose_words(loose)
+                        _require_link(b, a, _margin(two, b), _margin(one, a))
+                    unsure |= dict.fromkeys((b, a))
+    declared = [name for name in unsure if links.get(name) == UNRELATED]
+    found = _unrelated_note(unsure)
     if declared:
         found += (f"{listed(declared, 8)} because somebody declared it",)
     return found
 
 
 def unlinked_in(table: Table) -> tuple[str, ...]:
-    """Say which variables of the linked tables in a table may be related after all.
+    """Describe which variables of linked tables may be related after all.
 
-    Where its origin does not know, as of files that other programs wrote, variables are
-    one if they have one name, and are otherwise taken for unrelated.
+    Where the origin does not say, as in files of other programs, variables of different
+    names are taken for unrelated.
     """
     if table.origin.unlinked is not None:
         return table.origin.unlinked
     spans = [set(part.dimensions) for part in linked_parts(table)]
-    loose: dict[str, None] = {}
+    unsure: dict[str, None] = {}
     for i, one in enumerate(spans):
         for two in spans[:i]:
             if one - two and two - one:
-                loose |= dict.fromkeys(
+                unsure |= dict.fromkeys(
                     table.dimensions[k].name for k in sorted(one ^ two)
                 )
-    return _loose_words(loose)
+    return _unrelated_note(unsure)
 
 
-def _loose_words(names: Collection[str]) -> tuple[str, ...]:
+def _unrelated_note(names: Collection[str]) -> tuple[str, ...]:
     if not names:
         return ()
     return (f"{listed(list(names), 8)} are taken for unrelated variables",)
 
 
 def _refuse_two_splits(name: str, one: Table, two: Table) -> None:
-    """Refuse tables that split a code of a variable into codes that the other lacks.
+    """Refuse tables that split a code of a variable into different codes.
 
-    The records behind a code with a total are in the other table too. Where that has
-    other codes for them, sums of one table are sums of the other, and no equation of
-    the joint table says which.
+    The records of a code with a total are in both tables. Where these have different
+    codes for them, sums of one are sums of the other without an equation.
     """
     a, b = (t.dimensions[_position(t, name)].hierarchy for t in (one, two))
     if a.total != b.total:
@@ -140,7 +139,7 @@ def _refuse_two_splits(name: str, one: Table, two: Table) -> None:
 def _own_codes(
     codes: Iterable[str], tree: Hierarchy, other: Hierarchy
 ) -> dict[str, list[str]]:
-    """Return the codes that another tree lacks, by the next code above that it has."""
+    """Return the codes that another tree lacks, by the next ancestor that it has."""
     found: dict[str, list[str]] = {}
     for code in codes:
         if code in other.node_of:
@@ -168,7 +167,10 @@ def _margin(table: Table, name: str) -> dict[str, float]:
     }
 
 
-def _ask(a: str, b: str, one: Mapping[str, float], two: Mapping[str, float]) -> None:
+def _require_link(
+    a: str, b: str, one: Mapping[str, float], two: Mapping[str, float]
+) -> None:
+    """Refuse two variables with the same totals unless it is declared what they are."""
     common = [code for code in one if code in two]
     same = [
         code
@@ -188,7 +190,7 @@ def _ask(a: str, b: str, one: Mapping[str, float], two: Mapping[str, float]) -> 
 
 
 def link_hint(level: str, variable: str) -> str:
-    """Say how to declare that a column is, or is not, a level of a variable."""
+    """Return the hint how to declare a column as a level of a variable, or not."""
     return (
         f"say that they are one variable: --link {level}={variable} "
         f"(Read(link={{{level!r}: {variable!r}}})), or that they are unrelated: "

@@ -1,7 +1,8 @@
 """Levels that no witness is known to cover against attackers who know more.
 
-An attacker excludes a witness that moves a cell further than it believes possible: any
-that moves a cell it knows. What a witness covers is covered against all others.
+An attacker excludes a witness that moves a cell further than it believes possible; in
+particular any that moves a cell it knows. Against all other attackers the witness
+covers what it covers against the public.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ from fractions import Fraction
 
 import numpy as np
 
-from evosdc.attack.certificate import Witness
+from evosdc.attack.certificate import Witness, witness_of
 from evosdc.results import Certificate
 from evosdc.table.attackers import Attackers
 
-# A cell and the way it has to move; 0 is either way.
+# A cell and the direction in which it must move; 0 stands for the sliding level.
 _Key = tuple[int, int]
 
 
-class Doubts:
-    """For each level the attackers against whom no witness is known to cover it.
+class OpenLevels:
+    """The attackers against whom no witness is known to cover each level.
 
     Parameters
     ----------
     needs
         Upward, downward and sliding level of each judged cell over `scale`.
     pairs
-        Cells and the attackers against whom they are in doubt.
+        Cells and the attackers against whom a level of them is open.
     """
 
     def __init__(
@@ -50,19 +51,18 @@ class Doubts:
                 if amount:
                     self._open[cell, way].add(who)
         self._cells = sorted({cell for cell, _ in self._open})
-        # By cell: who knows it, and who believes in no more than so much of a move.
+        # By cell: who knows it, and who believes moves up to which size.
         self._knows: dict[int, set[int]] = defaultdict(set)
         self._believes: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
-        doubted = set().union(*self._open.values())
-        number = np.repeat(np.arange(len(attackers)), np.diff(attackers.start))
+        concerned = set().union(*self._open.values())
         for who, cell, up_to, down_to in zip(
-            number.tolist(),
+            attackers.owner.tolist(),
             attackers.cell.tolist(),
             attackers.up.tolist(),
             attackers.down.tolist(),
             strict=True,
         ):
-            if who not in doubted:
+            if who not in concerned:
                 continue
             if up_to == 0 and down_to == 0:
                 self._knows[cell].add(who)
@@ -70,7 +70,7 @@ class Doubts:
                 self._believes[cell].append((who, up_to, down_to))
 
     def by_attacker(self) -> dict[int, list[int]]:
-        """Return the cells in doubt of each attacker, in order."""
+        """Return the cells with open levels by attacker, in order."""
         found: dict[int, set[int]] = defaultdict(set)
         for (cell, _), some in self._open.items():
             for who in some:
@@ -78,7 +78,7 @@ class Doubts:
         return {who: sorted(found[who]) for who in sorted(found)}
 
     def cells(self, who: int, among: Iterable[int]) -> list[int]:
-        """Return those of some cells that are in doubt against an attacker."""
+        """Return those of some cells with open levels against an attacker."""
         return [
             cell
             for cell in among
@@ -86,9 +86,9 @@ class Doubts:
         ]
 
     def levels(self, cells: Iterable[int]) -> list[tuple[int, int, int]]:
-        """List levels that a move of these cells may cover against somebody in doubt.
+        """List open levels that a move of these cells may cover.
 
-        As cell, way and amount over the scale.
+        As cell, direction and amount over the scale.
         """
         moved = list(cells)
         at = [
@@ -106,23 +106,10 @@ class Doubts:
             if not self._open.get((cell, way), knowing) <= knowing
         ]
 
-    def take(self, witness: Witness) -> bool:
-        """Look at one more witness; false where it covers nothing that was in doubt."""
+    def cover(self, witness: Witness) -> bool:
+        """Close the levels that a witness covers; false where it covers none."""
         moves = list(zip(witness.indices.tolist(), witness.numerators, strict=True))
-        return self._take(moves, witness.denominator)
-
-    def take_all(self, certificate: Certificate) -> None:
-        """Look at the witnesses of a certificate."""
-        c = certificate
-        owner = np.repeat(np.arange(len(c.cells)), np.diff(c.indptr))
-        for w in np.unique(owner[np.isin(c.indices, self._cells)]).tolist():
-            part = slice(int(c.indptr[w]), int(c.indptr[w + 1]))
-            moves = zip(
-                c.indices[part].tolist(), c.numerators[part].tolist(), strict=True
-            )
-            self._take(list(moves), int(c.denominators[w]))
-
-    def _take(self, moves: list[tuple[int, int]], denominator: int) -> bool:
+        denominator = witness.denominator
         covered: list[_Key] = []
         for cell, move in moves:
             for way, at in ((1 if move > 0 else -1, 0 if move > 0 else 1), (0, 2)):
@@ -141,6 +128,13 @@ class Doubts:
             if not left:
                 del self._open[key]
         return useful
+
+    def cover_by(self, certificate: Certificate) -> None:
+        """Close the levels that the witnesses of a certificate cover."""
+        c = certificate
+        owner = np.repeat(np.arange(len(c.cells)), np.diff(c.indptr))
+        for w in np.unique(owner[np.isin(c.indices, self._cells)]).tolist():
+            self.cover(witness_of(c, w))
 
     def _excluding(self, moves: list[tuple[int, int]], denominator: int) -> set[int]:
         """Return the attackers who exclude some moves."""
