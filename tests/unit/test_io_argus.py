@@ -214,7 +214,7 @@ def test_broken_rda(tmp_path: Path, text: str, words: str) -> None:
 
 
 def test_microdata_without_description(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no m\.rda beside m\.asc"):
+    with pytest.raises(InputError, match=r"no m\.rda in the folder of m\.asc"):
         open_microdata(put(tmp_path, "m.asc", "1\n"))
     with pytest.raises(InputError, match="no suffix of records"):
         open_microdata(put(tmp_path, "m.xls", "1\n"))

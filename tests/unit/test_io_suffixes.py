@@ -11,21 +11,20 @@ import pytest
 
 from evosdc.cli import options
 from evosdc.errors import InputError
-from evosdc.io import paths
-from evosdc.io.delimited import read_csv, write_csv
-from evosdc.io.suffixes import (
+from evosdc.formats import (
     ASC,
     CSV,
     FORMATS,
     JJ,
+    PACKINGS,
     PARQUET,
     TAB,
-    format_of_pattern,
-    format_to_read,
-    format_to_write,
-    suffix_words,
+    suffix_list,
     suffixes,
 )
+from evosdc.io import paths
+from evosdc.io.delimited import read_csv, write_csv
+from evosdc.io.suffixes import format_of_pattern, format_to_read, format_to_write
 from evosdc.options.objects import FILES_OF_CODES
 
 DOCS = Path(__file__).parents[2] / "docs/reference/formats.md"
@@ -55,7 +54,9 @@ def test_the_format_of_a_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["m.txt", "m.dat"])
 def test_a_name_of_two_formats_is_looked_at(tmp_path: Path, name: str) -> None:
     path = put(tmp_path, name, "1 2\n")
-    with pytest.raises(InputError, match=r"m\.rda beside it .* or names of columns"):
+    with pytest.raises(
+        InputError, match=r"m\.rda in its folder .* or names of columns"
+    ):
         format_to_read(path, "records")
     for sign in ",;\t|":
         assert format_to_read(put(tmp_path, name, f"a{sign}b\n"), "table") is CSV
@@ -79,11 +80,11 @@ def test_what_a_format_does_not_hold(tmp_path: Path) -> None:
         format_to_read(put(tmp_path, "t.jj"), "records")
     with pytest.raises(InputError, match="no suffix of a table"):
         format_to_write("t.asc", "table")
-    with pytest.raises(InputError, match=r"\.csv, .*\.hrc; text may be packed"):
+    with pytest.raises(InputError, match=r"\.csv, .*\.hrc; text may be compressed"):
         format_to_read(put(tmp_path, "t.xlsx"), "hierarchy")
 
 
-@pytest.mark.parametrize("packing", ["", *paths.PACKINGS])
+@pytest.mark.parametrize("packing", ["", *PACKINGS])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 def test_packed_files_come_back(tmp_path: Path, suffix: str, packing: str) -> None:
     path = tmp_path / f"t{suffix}{packing}"
@@ -97,7 +98,7 @@ def test_packed_files_come_back(tmp_path: Path, suffix: str, packing: str) -> No
     assert (b"a" not in first[:1]) == bool(packing)
 
 
-@pytest.mark.parametrize("packing", paths.PACKINGS)
+@pytest.mark.parametrize("packing", PACKINGS)
 def test_a_damaged_packing_is_said(tmp_path: Path, packing: str) -> None:
     path = tmp_path / f"t.csv{packing}"
     write_csv(path, pa.table({"a": [str(k) for k in range(10_000)]}))
@@ -109,10 +110,10 @@ def test_a_damaged_packing_is_said(tmp_path: Path, packing: str) -> None:
 
 
 def test_help_texts_name_the_suffixes() -> None:
-    assert suffix_words("table", reading=True) == options.TABLES
-    assert suffix_words("table", reading=False) == options.TABLES
-    assert suffix_words("records", reading=True) == options.RECORDS
-    assert suffix_words("hierarchy", reading=True) == FILES_OF_CODES
+    assert suffix_list("table", reading=True) == options.TABLES
+    assert suffix_list("table", reading=False) == options.TABLES_WRITTEN
+    assert suffix_list("records", reading=True) == options.RECORDS
+    assert suffix_list("hierarchy", reading=True) == FILES_OF_CODES
 
 
 def test_the_documentation_lists_the_suffixes() -> None:

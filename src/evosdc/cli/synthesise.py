@@ -153,11 +153,13 @@ def unless_interrupted(written: list[Path]) -> Iterator[None]:
 
 def _format(path: str) -> str:
     from evosdc.databases import is_address
-    from evosdc.io.suffixes import PARQUET, format_to_read
+    from evosdc.formats import CSV
+    from evosdc.io.suffixes import format_to_read
 
     if is_address(path):
-        return "csv"
-    return "parquet" if format_to_read(path, "records") is PARQUET else "csv"
+        return CSV.name
+    form = format_to_read(path, "records")
+    return form.name if "records" in form.written else CSV.name
 
 
 def _show(result: Any, output: Path) -> None:

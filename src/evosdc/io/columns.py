@@ -9,20 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.formats import CSV
 from evosdc.io.delimited import read_csv
 from evosdc.io.numbers import read_numbers, rounded
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.suffixes import PARQUET, format_to_read
+from evosdc.io.suffixes import format_to_read, load
 from evosdc.table.codes import look_alikes, merged_note, tidy_code
 
 
 def read_columns(
     path: PathLike, *, numbers: Collection[str] = (), ours: bool = False
 ) -> Any:
-    """Read a CSV file as text (see `read_csv`) or a Parquet file as it is."""
-    if format_to_read(path, "columns") is PARQUET:
-        return read_parquet(path)
-    return read_csv(path, numbers=numbers, ours=ours)
+    """Read a CSV file as text (see `read_csv`), any other file as it is."""
+    form = format_to_read(path, "columns")
+    if form is CSV:
+        return read_csv(path, numbers=numbers, ours=ours)
+    return load(form.read["columns"])(path)
 
 
 def read_parquet(path: PathLike) -> Any:

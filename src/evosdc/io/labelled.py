@@ -1,4 +1,4 @@
-"""Labelled tables as CSV and Parquet, with their hierarchies beside or inside."""
+"""Labelled tables in formats of columns, with their hierarchies."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.errors import TableError
-from evosdc.io.columns import read_columns, read_parquet, write_parquet
-from evosdc.io.delimited import read_csv, write_csv
+from evosdc.formats import PARQUET
+from evosdc.io.columns import read_columns
 from evosdc.io.frames import frame_of, refuse_unlabelled
 from evosdc.io.from_frame import RESERVED, table_from_frame
 from evosdc.io.paths import PathLike, readable
@@ -25,7 +25,7 @@ from evosdc.io.sidecar import (
     read_sidecar,
     write_together,
 )
-from evosdc.io.suffixes import PARQUET, format_to_read, format_to_write
+from evosdc.io.suffixes import format_to_read, format_to_write, load
 from evosdc.table import Hierarchy, Table
 from evosdc.table.build import equations
 
@@ -41,23 +41,23 @@ def read_labelled(
     level_percent: float | None = None,
     flat: Collection[str] = (),
 ) -> Table:
-    """Read a table from CSV or Parquet.
+    """Read a table from CSV, Parquet or another format of columns.
 
     Hierarchies, totals and what absent cells mean are taken from the Parquet metadata
-    or from ``NAME.csv.json`` beside the CSV, unless they are given here; either is
-    refused where it was written with other cells (`evosdc.io.sidecar`). Without them a
-    dimension is flat, and absent inner cells are an error; codes that are sums of
-    other codes are refused there, unless `flat` says that it is chance.
+    or the side file ``NAME.json``, unless they are given here; either is refused if it
+    was written with other cells (`evosdc.io.sidecar`). Without them a dimension is
+    flat, absent inner cells are an error, and so are codes that are sums of other
+    codes, unless `flat` says that this is a coincidence.
     `evosdc.io.from_frame.table_from_frame` says which columns are recognised.
     """
     p = readable(path)
     value = value or "value"
-    if format_to_read(p, "table") is PARQUET:
-        frame, known = _read_parquet(p)
-    else:
-        known = read_sidecar(p)
-        numbers = {value, *RESERVED} - {*TEXTS}
-        frame = read_csv(p, numbers=numbers, ours=known is not None)
+    inside = format_to_read(p, "table") is PARQUET
+    known = None if inside else read_sidecar(p)
+    numbers = {value, *RESERVED} - {*TEXTS}
+    frame = read_columns(p, numbers=numbers, ours=known is not None)
+    if inside:
+        known = _sidecar_inside(frame, p)
     trees = dict(hierarchies or {})
     trusted: set[str] = set()
     # Without the column of values the frame is refused below.
@@ -83,29 +83,26 @@ def read_labelled(
     )
 
 
-def labelled_columns(path: PathLike) -> list[str]:
-    """Names of the columns of a CSV or Parquet file."""
-    return list(read_columns(path).column_names)
-
-
 def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None:
-    """Write a table as CSV or Parquet so that `read_labelled` gives it back."""
+    """Write a table as columns so that `read_labelled` returns the same table."""
     p = Path(path)
     refuse_unlabelled(table, "CSV and Parquet")
+    form = format_to_write(p, "table")
+    write = load(form.written["columns"])
     refuse_other_equations(table)
     frame = frame_of(table)
     text = describe(table, frame)
-    if format_to_write(p, "table") is PARQUET:
+    if form is PARQUET:
         frame = frame.replace_schema_metadata({METADATA: text.encode()})
-        write_parquet(p, frame, force=force)
+        write(p, frame, force=force)
         return
-    write_together(p, text, lambda: write_csv(p, frame, force=force), force=force)
+    write_together(p, text, lambda: write(p, frame, force=force), force=force)
 
 
-def _read_parquet(path: Path) -> tuple[Any, Sidecar | None]:
-    frame = read_parquet(path)
+def _sidecar_inside(frame: Any, path: Path) -> Sidecar | None:
+    """Return what the metadata of a Parquet file say, in place of a side file."""
     text = (frame.schema.metadata or {}).get(METADATA)
-    return frame, None if text is None else parse_sidecar(text.decode(), path)
+    return None if text is None else parse_sidecar(text.decode(), path)
 
 
 def refuse_other_equations(table: Table) -> None:

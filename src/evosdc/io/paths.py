@@ -22,8 +22,6 @@ from evosdc.errors import InputError
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
-# What may follow the suffix of a text file.
-PACKINGS = (".gz", ".zst")
 # Create, never open what is there. Some of these flags are of one system only.
 _CREATE = (
     os.O_WRONLY

@@ -13,17 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from evosdc.databases import as_database, is_address
+from evosdc.formats import ASC, CSV, PARQUET
 from evosdc.io.argus.asc import read_asc
-from evosdc.io.argus.rda import Description, rda_beside, read_rda
-from evosdc.io.columns import read_parquet, write_parquet
+from evosdc.io.argus.rda import Description, description_of, read_rda
 from evosdc.io.delimited import read_words, write_csv
 from evosdc.io.numbers import has_marks, may_be_numbers, plain_words, shapes_of
 from evosdc.io.paths import PathLike, is_pattern
-from evosdc.io.suffixes import CSV, PARQUET, format_to_read, format_to_write
+from evosdc.io.suffixes import format_to_read, format_to_write, load
 from evosdc.io.text import number_words
 from evosdc.table import TOTAL, Hierarchy
 
-# Words that stand for "missing" in columns of numbers.
+# DuckDB reads them from the file: they need not fit in memory.
+_STREAMED = (CSV, PARQUET)
+# What stands for a missing value in columns of numbers.
 _MISSING = ("NA", "NaN", "nan", ".")
 # Decimals with at most so many different values are categories, and stay text.
 _FEW = 30
@@ -76,17 +78,20 @@ def open_microdata(
 ) -> Microdata:
     """Open microdata of any format, several files by a pattern, or a database.
 
-    The ``.rda`` of tau-Argus files is looked for beside them, whatever the case of its
-    name, unless it is given.
+    The ``.rda`` of tau-Argus files is looked for in their folder, whatever the case of
+    its name, unless it is given.
     """
     if is_address(path):
         return Microdata(as_database(path))
     p = Path(path)
-    if is_pattern(path) or (
-        rda is None and format_to_read(p, "records") in (CSV, PARQUET)
-    ):
+    if is_pattern(path):
         return Microdata(p)
-    description = read_rda(rda_beside(p, "records") if rda is None else rda)
+    form = format_to_read(p, "records") if rda is None else ASC
+    if form in _STREAMED:
+        return Microdata(p)
+    if form is not ASC:
+        return Microdata(load(form.read["records"])(p))
+    description = read_rda(description_of(p, "records") if rda is None else rda)
     frame = read_asc(p, description)
     trees: dict[str, Hierarchy] = {}
     unknown: dict[str, list[str]] = {}
@@ -120,10 +125,10 @@ def read_records(path: PathLike, like: Any = None) -> RecordFile:
     if database is not None:
         return RecordFile(_as_in(database.frame(), like))
     form = format_to_read(path, "records")
-    if form is PARQUET:
-        return RecordFile(_as_in(read_parquet(path), like))
-    if form is not CSV:
+    if form is ASC:
         return RecordFile(_as_in(open_microdata(path).source, like))
+    if form is not CSV:
+        return RecordFile(_as_in(load(form.read["records"])(path), like))
     text = _with_points(path, like)
     columns: dict[str, Any] = {}
     missing: dict[str, str] = {}
@@ -185,8 +190,10 @@ def write_records(
 
     `public` as in `evosdc.io.paths.open_output`.
     """
-    if format_to_write(path, "records") is PARQUET:
-        write_parquet(path, frame, force=force, public=public)
+    form = format_to_write(path, "records")
+    if form is not CSV:
+        write = load(form.written["records"])
+        write(path, frame, force=force, public=public)
         return
     like = like or RecordFile(frame)
     for column in sorted({*like.missing, *like.decimals} & {*frame.column_names}):

@@ -18,11 +18,12 @@ import pyarrow as pa
 from evosdc.databases import DUCKDB, Column, Database, Dialect, as_database
 from evosdc.databases.kinds import FRACTION, NUMBERS, OTHER, TEXT, TRUTH, WHOLE
 from evosdc.errors import InputError, refuse_unknown
+from evosdc.formats import CSV, PARQUET
 from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
 from evosdc.io.delimited import CsvFiles, open_csv_files
 from evosdc.io.numbers import AROUND, MINUS, PLAIN, Unreadable, choose_styles
 from evosdc.io.paths import is_pattern
-from evosdc.io.suffixes import CSV, PARQUET, format_of_pattern, format_to_read
+from evosdc.io.suffixes import format_of_pattern, format_to_read
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
 from evosdc.tabulation.identity import column_numbers, record_numbers
 

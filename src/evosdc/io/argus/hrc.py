@@ -8,7 +8,7 @@ from evosdc.errors import HierarchyError, InputError
 from evosdc.io.columns import read_columns
 from evosdc.io.encoding import read_text
 from evosdc.io.paths import PathLike, write_text
-from evosdc.io.suffixes import HRC, format_to_read
+from evosdc.io.suffixes import format_to_read, load
 from evosdc.table import TOTAL, Hierarchy
 from evosdc.table.codes import tidy_code
 
@@ -69,7 +69,7 @@ def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarch
 
 
 def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
-    """Read a tree of codes: a ``.hrc`` file, or a CSV with columns coarse to fine.
+    """Read a hierarchy: a ``.hrc`` file, or columns of codes from coarse to fine.
 
     Examples
     --------
@@ -80,8 +80,13 @@ def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
     ...     evosdc.read_hierarchy(path).codes
     ('Total', 'North', 'N1', 'N2', 'South')
     """
-    if format_to_read(path, "hierarchy") is HRC:
-        return read_hrc(path, total=total)
+    read = load(format_to_read(path, "hierarchy").read["hierarchy"])
+    found: Hierarchy = read(path, total=total)
+    return found
+
+
+def read_levels(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
+    """Read a hierarchy from a file with one column per level, from coarse to fine."""
     frame = read_columns(path)
     rows = zip(
         *(frame[column].to_pylist() for column in frame.column_names), strict=True

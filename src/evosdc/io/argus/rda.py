@@ -12,7 +12,7 @@ from evosdc.errors import InputError, refuse_unknown
 from evosdc.io.argus.hrc import hierarchy_from_levels, read_hrc
 from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike, file_named
-from evosdc.io.suffixes import description_beside, unpacked_name
+from evosdc.io.suffixes import find_description, unpacked_name
 from evosdc.table import TOTAL, Hierarchy
 
 # What a variable is for; a variable of microdata can be code and response at once.
@@ -182,15 +182,15 @@ def read_rda(path: PathLike, *, of_table: bool = False) -> Description:
     return reader.description()
 
 
-def rda_beside(path: PathLike, content: str) -> Path:
+def description_of(path: PathLike, content: str) -> Path:
     """Return the ``.rda`` of a file, whatever the case of its name, or raise."""
-    found = description_beside(path)
+    found = find_description(path)
     if found is None:
         wanted = Path(unpacked_name(path)).with_suffix(".rda")
         raise InputError(
-            f"there is no {wanted} beside {Path(path).name}",
+            f"there is no {wanted} in the folder of {Path(path).name}",
             expected=f"the description of the {content}",
-            hint="put the .rda file beside it, under the same name",
+            hint="put the .rda file there, under the same name",
         )
     return found
 

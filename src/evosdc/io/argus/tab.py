@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.io.argus.hrc import write_hrc
-from evosdc.io.argus.rda import Description, rda_beside, read_rda
+from evosdc.io.argus.rda import Description, description_of, read_rda
 from evosdc.io.delimited import line_finder, parse_rows, with_numbers, write_csv
 from evosdc.io.encoding import read_text
 from evosdc.io.frames import (
@@ -60,7 +60,7 @@ def read_tab(
         Variables without sub-totals beyond their hierarchy, even where some rows are
         sums of others.
     """
-    description = read_rda(rda or rda_beside(path, "table"), of_table=True)
+    description = read_rda(rda or description_of(path, "table"), of_table=True)
     frame = read_tab_frame(path, description)
     names = [v.name for v in description.with_role("code")]
     if not names:
