@@ -143,7 +143,14 @@ HRC = Format(
     written={"hierarchy": "evosdc.io.argus.hrc:write_hrc"},
 )
 # Where two formats have a suffix, the first is written.
-FORMATS = (CSV, PARQUET, JJ, TAB, ASC, HRC)
+FORMATS = (
+    CSV,
+    PARQUET,
+    JJ,
+    TAB,
+    ASC,
+    HRC,
+)
 
 
 @dataclass(frozen=True)
