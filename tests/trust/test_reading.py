@@ -150,14 +150,14 @@ def test_thousands_are_not_decimals(
     lines = "".join(f"{code};{word}\n" for code, word in zip("abc", words, strict=True))
     path = written(tmp_path / "t.csv", "r;value\n" + lines)
     if refused:
-        with pytest.raises(InputError, match="part thousands") as caught:
+        with pytest.raises(InputError, match="separate thousands") as caught:
             read_table(path)
         assert not any(word in str(caught.value) for word in words)
     else:
         expected = [float(word.replace(",", ".")) for word in words]
         assert read_table(path).value[:3].tolist() == expected
     if refused:
-        with pytest.raises(InputError, match="part thousands"):
+        with pytest.raises(InputError, match="separate thousands"):
             tabulate(path, ["r"], "value")
     else:
         made = tabulate(path, ["r"], "value")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
-from evosdc.io.cells import read_earlier
+from evosdc.io.cells import read_already_published
 from evosdc.io.tables import reader_options
 from evosdc.options.tables import Asked, Read
 from evosdc.results.tables import Tabulation
@@ -148,7 +148,7 @@ def known_before(table: Table, earlier: Any) -> Known:
     notes: list[str] = []
     files: list[Path] = []
     for source in given:
-        found = read_earlier(source, table)
+        found = read_already_published(source, table)
         cells |= found.known
         named = isinstance(source, (str, os.PathLike))
         name = Path(source).name if named else "a frame"

@@ -14,7 +14,7 @@ from evosdc.io import (
     open_microdata,
     pattern_frame,
     read_apriori_into,
-    read_waiver,
+    read_consents,
 )
 from evosdc.io.argus.rda import Description
 from evosdc.io.records import Microdata
@@ -157,7 +157,7 @@ def tabulate(
 
 def _consent(given: Sequence[str] | Paths) -> Sequence[str]:
     if isinstance(given, (str, os.PathLike)):
-        return read_waiver(given)
+        return read_consents(given)
     return given
 
 

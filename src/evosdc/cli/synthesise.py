@@ -66,7 +66,7 @@ def synthesise(
     from evosdc.cli.checkpoint import checkpoint_for, forget
     from evosdc.cli.synth_progress import compiling, progress
     from evosdc.io import read_records
-    from evosdc.io.column_plan import read_column_wishes
+    from evosdc.io.columns_file import read_columns_file
     from evosdc.results.folder import check_output_directory
     from evosdc.results.result import write_result
     from evosdc.results.synthetic import write_copies
@@ -83,7 +83,7 @@ def synthesise(
         sources=[data, *([] if holdout is None else [holdout])],
     )
     records = read_records(data)
-    wanted = read_column_wishes(columns_file)
+    wanted = read_columns_file(columns_file)
     other = None
     if holdout is not None:
         other = read_records(holdout, like=records.frame).frame

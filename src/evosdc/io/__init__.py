@@ -4,7 +4,7 @@ from evosdc.io.argus.hrc import hierarchy_from_levels, read_hierarchy, write_hrc
 from evosdc.io.argus.hst import apply_apriori, read_apriori_into, read_hst, write_hst
 from evosdc.io.argus.jj import read_jj, write_jj
 from evosdc.io.argus.tab import read_tab, write_tab
-from evosdc.io.cells import read_labels, read_pattern, read_waiver
+from evosdc.io.cells import read_consents, read_labels, read_pattern
 from evosdc.io.frames import frame_of, pattern_frame, published_frame
 from evosdc.io.from_frame import table_from_frame
 from evosdc.io.labelled import read_labelled, write_labelled
@@ -31,6 +31,7 @@ __all__ = [
     "pattern_frame",
     "published_frame",
     "read_apriori_into",
+    "read_consents",
     "read_hierarchy",
     "read_hst",
     "read_jj",
@@ -41,7 +42,6 @@ __all__ = [
     "read_tab",
     "read_table",
     "read_tables",
-    "read_waiver",
     "table_from_frame",
     "write_grid",
     "write_hrc",

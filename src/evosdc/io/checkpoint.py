@@ -302,14 +302,14 @@ def as_checkpoint(
     return None
 
 
-def in_words(value: Any) -> str:
+def setting_text(value: Any) -> str:
     """Return a setting as text by which it is known again."""
     if isinstance(value, np.ndarray):
-        return sha_of(value)
+        return digest_of(value)
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def sha_of(*parts: Any) -> str:
+def digest_of(*parts: Any) -> str:
     """Return a fingerprint of arrays and plain values.
 
     Confidential, as what a hash of small data was made of can be guessed.

@@ -1,4 +1,4 @@
-"""Files of columns as frames, and their columns as codes and numbers."""
+"""Files of columns as Arrow tables, and their columns as codes, numbers and text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.formats import CSV
 from evosdc.io.delimited import read_csv
-from evosdc.io.numbers import read_numbers, rounded
+from evosdc.io.numbers import inexact, read_numbers
 from evosdc.io.paths import PathLike, open_output
 from evosdc.io.suffixes import format_to_read, load
 from evosdc.table.codes import look_alikes, merged_note, tidy_code
@@ -53,16 +53,16 @@ def write_parquet(
 
 
 def code_column(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64]]:
-    """Distinct codes in order of appearance, and the number of each row's code.
+    """Return the distinct codes in order of appearance, and each row's number of one.
 
-    Codes are text: whole numbers lose their ``.0``, blanks around them go.
+    Codes are text: whole numbers lose their ``.0``, and blanks around are removed.
     """
     codes, rows, _ = read_codes(frame, name)
     return codes, rows
 
 
 def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], list[str]]:
-    """Give what `code_column` gives, and what to say of codes that look alike."""
+    """Return what `code_column` returns, with notes on codes that look alike."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -102,10 +102,7 @@ def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], lis
 
 
 def number_column(frame: Any, name: str) -> NDArray[np.float64]:
-    """Numbers of a column; NaN where it is blank.
-
-    Text is read as `evosdc.io.numbers` says.
-    """
+    """Return a column as numbers, NaN where blank; text as `evosdc.io.numbers` reads it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -130,12 +127,12 @@ def number_column(frame: Any, name: str) -> NDArray[np.float64]:
         same = pc.equal(pc.cast(numbers, kind, safe=False), column)
         if not pc.all(same).as_py():
             row = int(pc.index(same, pa.scalar(False)).as_py())
-            raise rounded(name).error(f"row {row + 1}")
+            raise inexact(name).error(f"row {row + 1}")
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64).copy()
 
 
-def letter_column(frame: Any, name: str) -> NDArray[np.str_]:
-    """Text of a column in lower case, blanks around it removed; '' where null."""
+def lowercase_column(frame: Any, name: str) -> NDArray[np.str_]:
+    """Return a column as text in lower case without blanks around; '' where null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -145,7 +142,7 @@ def letter_column(frame: Any, name: str) -> NDArray[np.str_]:
 
 
 def _flat(column: Any) -> Any:
-    """One plain array of a column, dictionaries decoded."""
+    """Return a column as one array, dictionaries decoded."""
     import pyarrow as pa
 
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -1,6 +1,6 @@
-"""CSV files, whatever their separator, decimal mark and encoding.
+"""CSV files of any separator, decimal mark and encoding.
 
-They are read as frames of text here, or made ready for another program to read.
+They are read as frames of text, or converted so that DuckDB can read them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from evosdc.errors import InputError
-from evosdc.io.encoding import kind_of, read_text, text_blocks
+from evosdc.io.encoding import kind_of, line_error, read_text, text_blocks
 from evosdc.io.numbers import read_numbers, shapes_of
 from evosdc.io.paths import PathLike, is_pattern, open_output
 from evosdc.io.suffixes import SEPARATORS, unpacked_name
-from evosdc.io.text import line_bytes, number_words, quoted
+from evosdc.io.text import format_numbers, line_bytes, quoted
 from evosdc.table.codes import tidy_code
 
 _CHUNK = 100_000
@@ -43,12 +43,12 @@ def read_csv(
     ours
         As in `evosdc.io.numbers.read_numbers`.
     """
-    frame, separator, where = read_words(path)
+    frame, separator, where = read_csv_text(path)
     return with_numbers(frame, numbers, separator, where, ours=ours)
 
 
-def read_words(path: PathLike) -> tuple[Any, str, Callable[[int], str]]:
-    """Return all columns as text, what parts them, and what says the line of a row."""
+def read_csv_text(path: PathLike) -> tuple[Any, str, Callable[[int], str]]:
+    """Return all columns as text, their separator, and what names the line of a row."""
     text = read_text(path)
     names, separator = read_header(path, text)
     frame = parse_rows(text, names, separator, str(path), header=True)
@@ -62,7 +62,7 @@ def read_words(path: PathLike) -> tuple[Any, str, Callable[[int], str]]:
 
 
 def read_header(path: PathLike, text: str) -> tuple[list[str], str]:
-    """Return the names in the first line of a text, and what parts them."""
+    """Return the names in the first line of a text, and their separator."""
     header = text.lstrip("\n").partition("\n")[0]
     bare = re.sub('"[^"]*"', "", header)
     separator = next((s for s in SEPARATORS if s in bare), ",")
@@ -114,13 +114,13 @@ def write_csv(
 
 
 def _words(column: Any, separator: str) -> Any:
-    """A column as text."""
+    """Return a column as text, quoted where needed."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     array = pa.concat_arrays(column.chunks)
     if pa.types.is_floating(array.type):
-        words = number_words(array.fill_null(0.0).to_numpy())
+        words = format_numbers(array.fill_null(0.0).to_numpy())
         return pc.if_else(array.is_valid(), words, None)
     if pa.types.is_integer(array.type):
         return array.cast(pa.string())
@@ -130,7 +130,7 @@ def _words(column: Any, separator: str) -> Any:
 def parse_rows(
     text: str, names: Sequence[str], separator: str, source: str, *, header: bool
 ) -> Any:
-    """Cut text into columns of words; blank fields become null."""
+    """Split text into columns of text; blank fields become null."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -151,11 +151,13 @@ def parse_rows(
         )
     except pa.ArrowInvalid:
         pass
-    # Arrow's message shows the row, which is confidential: say the line instead.
+    # Arrow's message shows the row, which is confidential: name the line instead.
     for number, row in row_lines(lines_of(text), separator):
         if len(row) != len(names):
-            raise InputError(
-                f"{source}, line {number}: {len(row)} fields",
+            raise line_error(
+                source,
+                number,
+                f"{len(row)} fields",
                 expected=f"{len(names)} fields separated by {separator!r}: "
                 f"{', '.join(names)}",
                 hint="quote fields that contain the separator",
@@ -168,7 +170,7 @@ def parse_rows(
 
 
 def split_line(line: str, separator: str) -> list[str]:
-    """Fields of one line, quotes removed; a line that is beyond that is one field."""
+    """Return the fields of a line without quotes; one field if it has no CSV form."""
     try:
         return next(csv.reader([line], delimiter=separator), [])
     except csv.Error:
@@ -202,10 +204,10 @@ def with_numbers(
 
 
 def row_lines(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Give the number of the line that each row begins in, and its fields."""
+    """Yield the number of the line in which each row begins, and its fields."""
     reader = csv.reader(lines, delimiter=separator)
     begin = 1
-    with suppress(csv.Error):  # a quote that does not end
+    with suppress(csv.Error):  # a quote that is not closed
         for fields in reader:
             if fields:
                 yield begin, fields
@@ -213,14 +215,14 @@ def row_lines(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[
 
 
 def lines_of(text: str) -> Iterable[str]:
-    """Give the lines of a text with Unix line ends; other breaks are no line ends."""
+    """Return the lines of a text with Unix line ends; other breaks end no line."""
     return io.StringIO(text, newline="\n")
 
 
 def line_finder(
     path: PathLike, text: str, separator: str, *, header: bool = True
 ) -> Callable[[int], str]:
-    """Return what says the line of a row, numbered from 0."""
+    """Return a function that names the line of a row, numbered from 0."""
 
     def where(row: int) -> str:
         lines = (line for line, _ in row_lines(lines_of(text), separator))
@@ -231,7 +233,7 @@ def line_finder(
 
 @dataclass(frozen=True)
 class CsvFiles:
-    """Files of the same columns, as they were given and as they can be read.
+    """Files with the same columns, as they were given and as DuckDB can read them.
 
     Attributes
     ----------
@@ -246,7 +248,7 @@ class CsvFiles:
     separator: str
 
     def line_of(self, column: str, shapes: Collection[str]) -> str:
-        """Say the file and line of the first number of some shapes."""
+        """Name the file and line of the first number of some shapes."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -264,11 +266,11 @@ class CsvFiles:
 
 
 def open_csv_files(path: str, folder: Path) -> CsvFiles:
-    """Look at a CSV file, or at those of a pattern.
+    """Inspect a CSV file, or those of a pattern, for DuckDB to read.
 
     Files in other encodings, with several kinds of line ends or with blank lines before
-    the header are written to `folder` in UTF-8. They hold records: nobody else may read
-    that folder.
+    the header are copied to `folder` in UTF-8. They hold records: only the owner may be
+    able to read that folder.
     """
     given = sorted(glob(path, recursive=True)) if is_pattern(path) else [path]
     if not given:
@@ -287,11 +289,11 @@ def open_csv_files(path: str, folder: Path) -> CsvFiles:
         if separator and header != (names, separator):
             raise InputError(
                 f"{one} has other columns than {given[0]}",
-                expected="the same names in the same order, parted alike",
+                expected="the same names in the same order, with the same separator",
                 hint="read the files one by one, or make their headers the same",
             )
         names, separator = header
-        # DuckDB takes some signs in a name for a pattern.
+        # DuckDB reads some characters in a name as a pattern.
         if kind.is_plain and not text.startswith("\n") and not set(one) & set("*?["):
             readable.append(one)
             continue

@@ -1,4 +1,4 @@
-"""A table as frames: all that is known, the pattern, the publication."""
+"""A table as Arrow tables: with all that is known, as pattern, as publication."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from evosdc.errors import InputError
 from evosdc.table import Table
 from evosdc.table.status import HIDDEN, LEVELS
 
-HIDDEN_MARK = "x"  # what a reader of the publication sees of a hidden cell
+HIDDEN_MARK = "x"  # the status of hidden cells in publications
 
 
 def refuse_unlabelled(table: Table, form: str, hint: str = "write it as .jj") -> None:
-    """Refuse a table whose cells have numbers only, for a format of labels."""
+    """Refuse a table without labels, for a format that needs them."""
     if not table.dimensions:
         raise InputError(
             "the table has no labels",
@@ -25,7 +25,7 @@ def refuse_unlabelled(table: Table, form: str, hint: str = "write it as .jj") ->
 
 
 def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
-    """Return every cell with all that is known of it, as an Arrow table."""
+    """Return all columns of a table, one row per cell."""
     import pyarrow as pa
 
     columns = _ids(table, original_ids) | _labels(table)
@@ -48,7 +48,7 @@ def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
 
 
 def pattern_frame(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
-    """Return cell numbers, labels, values, statuses: for the owner, not to publish."""
+    """Return cell numbers, labels, values and statuses, which are confidential."""
     import pyarrow as pa
 
     names = ["cell_id", *(d.name for d in table.dimensions), "value", "status"]
@@ -59,8 +59,8 @@ def pattern_frame(table: Table, *, original_ids: ArrayLike | None = None) -> Any
 def published_frame(table: Table) -> Any:
     """Return the table as it may be published: hidden values blank and marked ``x``.
 
-    Primaries and secondaries look alike here: which of the hidden cells is sensitive
-    is itself confidential. Tables without labels keep their cell numbers.
+    Primaries and secondaries look alike, as which hidden cell is sensitive is itself
+    confidential. Tables without labels keep their cell numbers.
     """
     import pyarrow as pa
 

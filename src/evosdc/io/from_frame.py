@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.frames import to_arrow
-from evosdc.io.columns import letter_column, number_column, read_codes
+from evosdc.io.columns import lowercase_column, number_column, read_codes
 from evosdc.io.numbers import may_be_numbers, shapes_of
 from evosdc.table import (
     Contributions,
@@ -272,7 +272,7 @@ class _Cells:
         return counts.astype(np.int64)
 
     def words(self, name: str) -> NDArray[np.str_] | None:
-        return letter_column(self.rows, name) if self.has(name) else None
+        return lowercase_column(self.rows, name) if self.has(name) else None
 
     def contributions(self) -> Contributions | None:
         """Return who contributes most to each cell, where the columns say so."""
@@ -305,7 +305,7 @@ class _Cells:
         return columns
 
     def _status(self, default: NDArray[np.str_]) -> NDArray[np.str_]:
-        letters = letter_column(self.rows, "status")
+        letters = lowercase_column(self.rows, "status")
         known = np.isin(letters, (*STATUSES, ""))
         found = "" if known.all() else str(letters[~known][0])[:30]
         self.fail(

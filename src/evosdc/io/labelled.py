@@ -106,9 +106,9 @@ def _sidecar_inside(frame: Any, path: Path) -> Sidecar | None:
 
 
 def refuse_other_equations(table: Table) -> None:
-    """Labels must say all there is to say about the equations."""
+    """Refuse a table whose equations are not those that its labels imply."""
     implied = equations(table.dimensions, table.codes)
-    # Tables that we made have the very matrix; sorting a million equations takes long.
+    # Tables of evosdc have the same matrix; sorting a million equations takes long.
     same = _is_same(implied, table.matrix)
     if np.any(table.rhs) or not (same or _rows(implied) == _rows(table.matrix)):
         raise TableError(
@@ -125,7 +125,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _rows(matrix: Any) -> list[tuple[bytes, bytes]]:
-    """Equations in an order of their own, to compare two sets of them."""
+    """Return the equations in canonical order, to compare two sets of them."""
     rows = sparse.csr_array(matrix)
     rows.sort_indices()
     indices = rows.indices.astype(np.int64)

@@ -26,7 +26,7 @@ from evosdc.io.delimited import write_csv
 from evosdc.io.frames import HIDDEN_MARK, frame_of, published_frame, refuse_unlabelled
 from evosdc.io.paths import PathLike, write_text
 from evosdc.io.suffixes import load
-from evosdc.io.text import number_words
+from evosdc.io.text import format_numbers
 from evosdc.table import Table, linked_parts
 from evosdc.table.parts import as_published
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
@@ -162,7 +162,7 @@ def _labels(table: Table) -> Any:
 
 
 def _number_text(table: Table) -> NDArray[Any]:
-    return np.array(number_words(table.value).to_pylist(), dtype=object)
+    return np.array(format_numbers(table.value).to_pylist(), dtype=object)
 
 
 def _published_text(table: Table) -> NDArray[Any]:

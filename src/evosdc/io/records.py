@@ -16,11 +16,11 @@ from evosdc.databases import as_database, is_address
 from evosdc.formats import ASC, CSV, PARQUET
 from evosdc.io.argus.asc import read_asc
 from evosdc.io.argus.rda import Description, description_of, read_rda
-from evosdc.io.delimited import read_words, write_csv
-from evosdc.io.numbers import has_marks, may_be_numbers, plain_words, shapes_of
+from evosdc.io.delimited import read_csv_text, write_csv
+from evosdc.io.numbers import has_marks, may_be_numbers, plain_numbers, shapes_of
 from evosdc.io.paths import PathLike, is_pattern
 from evosdc.io.suffixes import format_to_read, format_to_write, load
-from evosdc.io.text import number_words
+from evosdc.io.text import format_numbers
 from evosdc.table import TOTAL, Hierarchy
 
 # DuckDB reads them from the file: they need not fit in memory.
@@ -159,7 +159,7 @@ def _with_points(path: PathLike, like: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text, separator, where = read_words(path)
+    text, separator, where = read_csv_text(path)
     numbers: dict[str, Any] = {}
     for name in text.column_names:
         words = text[name].combine_chunks()
@@ -171,7 +171,7 @@ def _with_points(path: PathLike, like: Any) -> Any:
             continue
         if may_be_numbers(shapes):
             numbers[name] = words
-    for name, plain in plain_words(numbers, separator, where).items():
+    for name, plain in plain_numbers(numbers, separator, where).items():
         at = text.column_names.index(name)
         words = pc.coalesce(plain, text[name].combine_chunks())
         text = text.set_column(at, name, words)
@@ -233,7 +233,7 @@ def _as_written(numbers: Any, missing: str, digits: int) -> Any:
     import pyarrow.compute as pc
 
     if pa.types.is_floating(numbers.type):
-        words = number_words(numbers.fill_null(0.0).to_numpy(zero_copy_only=False))
+        words = format_numbers(numbers.fill_null(0.0).to_numpy(zero_copy_only=False))
         scientific = pc.match_substring_regex(words, "[eE]")
         short = pc.max_element_wise(pc.subtract(digits, _digits(words)), 0)
         short = pc.if_else(scientific, 0, short)

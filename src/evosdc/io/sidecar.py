@@ -93,7 +93,7 @@ class Sidecar:
         if digest != self.digest:
             raise self._other_table()
 
-    def added_to(self, table: Table, *, labels: bool) -> Table:
+    def apply_to(self, table: Table, *, labels: bool) -> Table:
         """Return the table of a JJ or ``.tab`` file with what the side file says."""
         if self.digest != _table_digest(table, labels=labels):
             raise self._other_table()

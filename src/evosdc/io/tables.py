@@ -54,7 +54,7 @@ def read_table(path: PathLike, **options: Any) -> Table:
     if form.has_columns:
         return table
     side = read_sidecar(p)
-    return table if side is None else side.added_to(table, labels=form.labels)
+    return table if side is None else side.apply_to(table, labels=form.labels)
 
 
 def read_tables(

@@ -1,4 +1,4 @@
-"""Columns as text: shortest numbers, quotes where needed, lines as bytes."""
+"""Columns as text: shortest numbers, quotes where needed, and lines as bytes."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# A spreadsheet works out what begins so, but for a number (-5, +49, -1.5e3) and a sign
-# that stands alone, such as the "-" of an empty cell.
+# A spreadsheet evaluates text that begins so, except a number (-5, +49, -1.5e3) and a
+# single sign, such as the "-" of an empty cell.
 _FORMULA = re.compile(r"[=+\-@\t\r](?=.*[^=+\-@\s])", re.DOTALL)
 _SIGNED = re.compile(r"[+-]\s?\d+([.,]\d+)*([eE][+-]?\d+)?\s?%?")
 _MOST_NAMED = 5
 
 
 def formula_notes(columns: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Name the codes that a spreadsheet takes for formulas; nothing where none does.
-
-    Parameters
-    ----------
-    columns
-        Codes by the name of their column, which stands in the file as well.
-    """
+    """Name the codes, and names of columns, that a spreadsheet takes for formulas."""
     found = [
         f"{name}={code!r}"
         for name, codes in columns.items()
@@ -47,7 +41,7 @@ def _is_formula(text: str) -> bool:
 
 
 def text_columns(frames: Iterable[Any]) -> dict[str, dict[str, None]]:
-    """Return the different words of each column of Arrow tables; none of numbers."""
+    """Return the distinct texts of each column of Arrow tables; none of numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -64,8 +58,8 @@ def text_columns(frames: Iterable[Any]) -> dict[str, dict[str, None]]:
     return found
 
 
-def number_words(values: NDArray[np.float64]) -> Any:
-    """Arrow strings of numbers: whole numbers without a point, the others shortest."""
+def format_numbers(values: NDArray[np.float64]) -> Any:
+    """Return numbers as text: whole ones without a point, the others shortest."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -76,18 +70,18 @@ def number_words(values: NDArray[np.float64]) -> Any:
     return pc.if_else(pa.array(whole), integers, pc.cast(pa.array(numbers), "string"))
 
 
-def number_word(value: float) -> str:
-    """One number as `number_words` writes it."""
-    return str(number_words(np.array([value]))[0].as_py())
+def format_number(value: float) -> str:
+    """Return one number as `format_numbers` writes it."""
+    return str(format_numbers(np.array([value]))[0].as_py())
 
 
 def quoted(words: Any, separator: str) -> Any:
-    """Put quotes round the words that a CSV reader would else misread."""
+    """Quote the entries that a CSV reader would otherwise misread."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_null(words.type):
-        # A column without any word has no type that could be looked into.
+        # A column of nulls has a type without text functions.
         return pc.cast(words, "string")
     odd = pc.match_substring_regex(words, f'["\\r\\n{separator}]|^\\s|\\s$')
     mark = pa.scalar('"')
@@ -96,7 +90,7 @@ def quoted(words: Any, separator: str) -> Any:
 
 
 def line_bytes(columns: Sequence[Any], separator: str) -> bytes:
-    """Bytes of the lines made of columns of text; null is blank."""
+    """Return the lines made of columns of text as bytes; null is blank."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -7,8 +7,8 @@ from evosdc.parallel.pool import (
     SerialPool,
     Task,
     Workers,
-    joined,
     open_pool,
+    open_workers,
 )
 
 __all__ = [
@@ -18,6 +18,6 @@ __all__ = [
     "SerialPool",
     "Task",
     "Workers",
-    "joined",
     "open_pool",
+    "open_workers",
 ]

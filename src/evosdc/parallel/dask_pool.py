@@ -43,7 +43,7 @@ class ClusterError(EvosdcError):
 
 @contextmanager
 def connected(cluster: Any, most: int | None) -> Iterator[Workers]:
-    """Join a cluster for a while: see `evosdc.parallel.joined`."""
+    """Join a cluster for a while: see `evosdc.parallel.open_workers`."""
     if isinstance(cluster, distributed.Client):
         yield _checked(cluster, most)
         return

@@ -49,7 +49,7 @@ class Workers:
 
 
 @contextmanager
-def joined(cluster: Any, most: int | None = None) -> Iterator[Workers]:
+def open_workers(cluster: Any, most: int | None = None) -> Iterator[Workers]:
     """Join a cluster for a while.
 
     Parameters

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.frames import kind_of, like, to_arrow
 from evosdc.options import check_at_least
-from evosdc.parallel import joined
+from evosdc.parallel import open_workers
 from evosdc.synth.apart import rounds
 from evosdc.synth.data.derived import with_derived
 from evosdc.synth.data.domain import Coding
@@ -242,7 +242,7 @@ class Synthesiser:
             # Only io opens files, and io is above: it is found by name.
             frame = import_module("evosdc.api.records").as_records(frame)
         table = to_arrow(frame)
-        with joined(self._cluster(), self.workers) as workers:
+        with open_workers(self._cluster(), self.workers) as workers:
             elsewhere = None if self.cluster is None else workers
             fitted = fit(table, self.options, threads, elsewhere)
         self._fitted: Fitted = fitted

@@ -441,7 +441,7 @@ def _plain_numbers(
     for k, column in enumerate(columns):
         if styles[column] == PLAIN and not found[f"odd{k}"]:
             continue
-        name, (old, new) = DUCKDB.name_of(column), styles[column].signs
+        name, (old, new) = DUCKDB.name_of(column), styles[column].replaced
         text = (
             f"translate({_trimmed(name)}, {DUCKDB.literal(old)}, {DUCKDB.literal(new)})"
         )

@@ -15,7 +15,7 @@ from evosdc.io.encoding import read_text
 from evosdc.io.frames import refuse_unlabelled
 from evosdc.io.numbers import read_numbers
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.text import line_bytes, number_word, quoted
+from evosdc.io.text import format_number, line_bytes, quoted
 from evosdc.rules.status import StatusByHand
 from evosdc.table import Table
 from evosdc.table.codes import tidy_code
@@ -90,7 +90,7 @@ def write_hst(
         )
         for k, d in enumerate(table.dimensions)
     ]
-    action = "M" if cost is None else f"C{separator}{number_word(cost)}"
+    action = "M" if cost is None else f"C{separator}{format_number(cost)}"
     with open_output(path, force) as stream:
         if len(cells):
             columns.append(pa.array([action] * len(cells)))

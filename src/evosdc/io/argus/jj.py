@@ -30,7 +30,7 @@ from scipy import sparse
 from evosdc.errors import InputError
 from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.text import line_bytes, number_words
+from evosdc.io.text import format_numbers, line_bytes
 from evosdc.table import Origin, Table
 from evosdc.table.status import STATUSES
 
@@ -195,10 +195,10 @@ def _cell_lines(
     numbers = (lower, upper, table.lpl, table.upl, table.spl)
     columns = [
         pc.cast(pa.array(index), pa.string()),
-        number_words(table.value[part]),
-        number_words(table.weight[part]),
+        format_numbers(table.value[part]),
+        format_numbers(table.weight[part]),
         pa.array(table.status[part].astype(object)),
-        *(number_words(column[part]) for column in numbers),
+        *(format_numbers(column[part]) for column in numbers),
     ]
     return line_bytes(columns, " ")
 
@@ -222,13 +222,13 @@ def _equation_lines(
     terms = slice(int(pointers[0]), int(pointers[-1]))
     cells = pc.cast(pa.array(matrix.indices[terms]), pa.string())
     words = pc.binary_join_element_wise(
-        cells, pa.scalar("("), number_words(matrix.data[terms]), pa.scalar(")"), ""
+        cells, pa.scalar("("), format_numbers(matrix.data[terms]), pa.scalar(")"), ""
     )
     words = pc.replace_substring(words, "(", " (")
     offsets = pa.array((pointers - pointers[0]).astype(np.int32))
     joined = pc.binary_join(pa.ListArray.from_arrays(offsets, words), " ")
     counts = pc.cast(pa.array(np.diff(pointers)), pa.string())
-    heads = number_words(rhs[start:stop])
+    heads = format_numbers(rhs[start:stop])
     return line_bytes([heads, counts, pa.scalar(":"), joined], " ")
 
 

@@ -24,7 +24,7 @@ from evosdc.io.frames import (
 from evosdc.io.from_frame import table_from_frame
 from evosdc.io.labelled import refuse_other_equations
 from evosdc.io.paths import PathLike, refuse_existing, refuse_side, write_text
-from evosdc.io.text import number_words
+from evosdc.io.text import format_numbers
 from evosdc.table import Hierarchy, Table
 from evosdc.table.status import FIXED, LEVELS, PRIMARY
 
@@ -243,7 +243,7 @@ def _tree_files(path: Path, table: Table) -> dict[str, Path]:
 
 def _decimals(numbers: NDArray[np.float64]) -> str:
     """Say that numbers have decimals, so that no reader takes 1.234 for 1234."""
-    shown = number_words(numbers[np.isfinite(numbers)]).to_pylist()
+    shown = format_numbers(numbers[np.isfinite(numbers)]).to_pylist()
     digits = [len(word.partition(".")[2]) for word in shown if "e" not in word]
     return f"\n  <DECIMALS> {max(digits)}" if any(digits) else ""
 

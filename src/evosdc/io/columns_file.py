@@ -26,7 +26,7 @@ _FIELDS = ("kind", "action", "bins")
 
 
 @dataclass(frozen=True)
-class ColumnWishes:
+class ColumnsFile:
     """What a file of columns asks for, as options of a synthesis.
 
     Attributes
@@ -50,10 +50,10 @@ class ColumnWishes:
     refuse: tuple[str, ...] = ()
 
 
-def read_column_wishes(path: Path | None) -> ColumnWishes:
+def read_columns_file(path: Path | None) -> ColumnsFile:
     """Read a file of columns; no file asks for nothing."""
     if path is None:
-        return ColumnWishes()
+        return ColumnsFile()
     try:
         found = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
@@ -68,7 +68,7 @@ def read_column_wishes(path: Path | None) -> ColumnWishes:
     return _wishes(columns)
 
 
-def _wishes(columns: Mapping[str, Any]) -> ColumnWishes:
+def _wishes(columns: Mapping[str, Any]) -> ColumnsFile:
     exclude, categories, refuse = [], [], []
     identifiers: dict[str, str] = {}
     bins: dict[str, int] = {}
@@ -86,7 +86,7 @@ def _wishes(columns: Mapping[str, Any]) -> ColumnWishes:
                 categories.append(name)
         if "bins" in wish:
             bins[name] = wish["bins"]
-    return ColumnWishes(
+    return ColumnsFile(
         tuple(exclude), identifiers, tuple(categories), bins, tuple(refuse)
     )
 
