@@ -217,9 +217,7 @@ def test_cells_that_no_equation_ties_are_noted(tmp_path: Path) -> None:
         tmp_path / "t.jj", "\n".join([*lines, "1", "0 3 : 2 (-1) 0 (1) 1 (1)"]) + "\n"
     )
     table = read_table(path)
-    assert any(
-        "1 cell stands in no equation, the first cell 3" in n for n in table.notes
-    )
+    assert any("1 cell is in no equation, the first cell 3" in n for n in table.notes)
     tied = path.read_text().replace("1\n0 3 :", "2\n0 3 : 2 (-1) 0 (1) 1 (1)\n-6 2 :")
     tied = tied.replace("-6 2 : 2 (-1) 0 (1) 1 (1)", "-6 2 : 3 (-1) 2 (1)")
     assert read_table(written(tmp_path / "u.jj", tied)).notes == ()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evosdc import __version__
 from evosdc.evolution.record import Entry
 from evosdc.io.checkpoint import (
-    SOON,
+    INTERVAL_IF_BETTER,
     Checkpoint,
     digest_of,
     pack_arrays,
@@ -105,7 +105,7 @@ def following(kept: Checkpoint, search: Search, clock: Clock) -> Iterator[None]:
         write()
 
     def beat() -> None:
-        while not over.wait(SOON):
+        while not over.wait(INTERVAL_IF_BETTER):
             write()
 
     write(first=True)

@@ -102,7 +102,7 @@ def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], lis
 
 
 def number_column(frame: Any, name: str) -> NDArray[np.float64]:
-    """Return a column as numbers, NaN where blank; text as `evosdc.io.numbers` reads it."""
+    """Return a column as numbers, NaN where blank; see `evosdc.io.numbers` for text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

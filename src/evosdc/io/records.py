@@ -1,8 +1,8 @@
-"""Microdata: opened where they are, or as a frame with a file's own way of writing.
+"""Microdata: opened where they are, or read with the way their file writes numbers.
 
-Numbers are read as numbers only where writing them back gives the same text (or where
-there are too many different ones to be categories); codes such as 01 stay text. Days
-such as 2021-07-31 are dates.
+Numbers are read as numbers only if writing them back gives the same text (or if there
+are too many different ones to be categories); codes such as 01 stay text. Days such as
+2021-07-31 are dates.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ _STREAMED = (CSV, PARQUET)
 # What stands for a missing value in columns of numbers.
 _MISSING = ("NA", "NaN", "nan", ".")
 # Decimals with at most so many different values are categories, and stay text.
-_FEW = 30
+_MOST_CATEGORIES = 30
 _DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
 @dataclass(frozen=True, eq=False)
 class RecordFile:
-    """A frame and, for columns of numbers, how its file writes them.
+    """Records as an Arrow table, and how their file writes numbers.
 
     Attributes
     ----------
     missing
-        The word for a missing number, where there is one.
+        The text of a missing number, if there is one.
     decimals
-        The least digits after the point, where every number has some: 26.0 is not
+        The fewest digits after the point, if every number has some: 26.0 is not
         written 26, nor 12.50 as 12.5.
     """
 
@@ -52,7 +52,7 @@ class RecordFile:
 
 @dataclass(frozen=True, eq=False)
 class Microdata:
-    """Records and what their description says of them.
+    """Records with their description.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def open_microdata(
 
 
 def _with_leaves(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
-    """Hang codes that a tree does not have right under its total."""
+    """Add codes that a hierarchy lacks directly below its total."""
     new = tuple(code for code in codes if code not in tree.node_of)
     return Hierarchy(tree.codes + new, tree.parents + (0,) * len(new))
 
@@ -117,9 +117,8 @@ def read_records(path: PathLike, like: Any = None) -> RecordFile:
     Parameters
     ----------
     like
-        A frame of the same variables: what is text or numbers there is read as such,
-        so that two files of the same survey agree even where one of them alone would
-        look different.
+        A frame of the same variables, whose types are taken, so that two files of the
+        same survey have the same types.
     """
     database = as_database(path) if is_address(path) else None
     if database is not None:
@@ -152,9 +151,9 @@ def read_records(path: PathLike, like: Any = None) -> RecordFile:
 def _with_points(path: PathLike, like: Any) -> Any:
     """Read the text of a CSV file, with decimal points in what may be numbers.
 
-    Few different words are categories. Words of one shape that have a point are read
-    and written alike whatever it means; with other marks, such as blanks after every
-    third digit, they are rather identifiers.
+    Columns of few distinct texts are categories. Texts of one shape that have a point
+    are read and written alike whatever it means; with other marks, such as blanks after
+    every third digit, they are more likely identifiers.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -165,7 +164,7 @@ def _with_points(path: PathLike, like: Any) -> Any:
         words = text[name].combine_chunks()
         words = pc.if_else(pc.is_in(words, value_set=pa.array(_MISSING)), None, words)
         shapes = shapes_of(words).unique().drop_null().to_pylist()
-        few = like is None and pc.count_distinct(words).as_py() <= _FEW
+        few = like is None and pc.count_distinct(words).as_py() <= _MOST_CATEGORIES
         alike = len(shapes) == 1 and "," not in shapes[0]
         if few or alike or _is_text(like, name) or not has_marks(shapes):
             continue
@@ -186,7 +185,7 @@ def write_records(
     force: bool = False,
     public: bool = False,
 ) -> None:
-    """Write microdata; the suffix says how, and in a CSV `like` how numbers look.
+    """Write microdata in the format of the suffix; a CSV writes numbers as `like` does.
 
     `public` as in `evosdc.io.paths.open_output`.
     """
@@ -208,7 +207,7 @@ def write_records(
 
 
 def _least_digits(numbers: Any, words: Any) -> int:
-    """Return how many digits every number has after its point, at least."""
+    """Return the fewest digits that a number has after its point."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -228,7 +227,7 @@ def _digits(words: Any) -> Any:
 
 
 def _as_written(numbers: Any, missing: str, digits: int) -> Any:
-    """Return the words of numbers with so many digits after the point, or more."""
+    """Return numbers as text with at least so many digits after the point."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -257,7 +256,7 @@ def _is_text(like: Any, column: str) -> bool:
 
 
 def _as_in(frame: Any, like: Any) -> Any:
-    """Give columns the type they have in another frame where that loses nothing."""
+    """Cast columns to their type in another frame, if that loses nothing."""
     import pyarrow as pa
 
     if like is None:
@@ -268,14 +267,14 @@ def _as_in(frame: Any, like: Any) -> Any:
             try:
                 frame = frame.set_column(at, wanted, frame[column].cast(wanted.type))
             except pa.ArrowException:
-                # A code that the first file does not have: the column stays as it was
-                # read, and its values count as levels of their own.
+                # A code that the first file does not have: the column keeps its type,
+                # and its values are further levels.
                 continue
     return frame
 
 
 def _days(words: Any) -> Any:
-    """Return a column of dates such as 2021-07-31; None for any other."""
+    """Return a column of dates such as 2021-07-31; None for any other column."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -284,14 +283,14 @@ def _days(words: Any) -> Any:
     try:
         return words.cast(pa.date32())
     except pa.ArrowInvalid:
-        # Such as the 31st of February: a code, whatever it looks like.
+        # Such as the 31st of February: a code, not a date.
         return None
 
 
 def _numbers(words: Any, *, always: bool = False) -> tuple[Any, str]:
-    """Turn a column of text into numbers where that loses nothing.
+    """Return a column as numbers if that loses nothing, and its text for missing ones.
 
-    Few different decimals are categories and stay text, unless `always`.
+    Decimals of few distinct values are categories and stay text, unless `always`.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -311,7 +310,7 @@ def _numbers(words: Any, *, always: bool = False) -> tuple[Any, str]:
             return whole, word
     except pa.ArrowInvalid:
         pass
-    # 01 is a code; 0.1 and -0.5 are numbers. More digits than a double has are lost.
+    # 01 is a code; 0.1 and -0.5 are numbers. Digits beyond double precision are lost.
     if pc.any(pc.match_substring_regex(plain, "^[+-]?(0[0-9]|[0-9]{17})")).as_py():
         return words, ""
     try:
@@ -320,6 +319,6 @@ def _numbers(words: Any, *, always: bool = False) -> tuple[Any, str]:
         return words, ""
     if not pc.all(pc.is_finite(real)).as_py():
         return words, ""
-    if not always and pc.count_distinct(real).as_py() <= _FEW:
+    if not always and pc.count_distinct(real).as_py() <= _MOST_CATEGORIES:
         return words, ""
     return real, word

@@ -13,7 +13,7 @@ from evosdc.formats import PARQUET, TAB
 from evosdc.io.argus.hrc import read_hierarchy
 from evosdc.io.argus.hst import read_apriori_into
 from evosdc.io.columns import read_columns
-from evosdc.io.paths import PathLike, refuse_existing, refuse_side
+from evosdc.io.paths import PathLike, refuse_companion, refuse_existing
 from evosdc.io.sidecar import read_sidecar, refuse_sidecar, write_with_sidecar
 from evosdc.io.suffixes import format_to_read, format_to_write, load
 from evosdc.options.objects import Read
@@ -137,7 +137,7 @@ def check_output_file(path: PathLike, *, force: bool = False) -> Path:
     if form is not PARQUET:
         refuse_sidecar(p, force)
     if form is TAB:
-        refuse_side(p.with_suffix(".rda"), p, force)
+        refuse_companion(p.with_suffix(".rda"), p, force)
     return p
 
 

@@ -1,4 +1,4 @@
-"""A-priori files of tau-Argus (``.hst``): what is known of cells beforehand."""
+"""A-priori files of tau-Argus (``.hst``): statuses, costs and levels of cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evosdc.table import Table
 from evosdc.table.codes import tidy_code
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 
-# What each letter means here, and how many numbers may follow it.
+# The action of each letter, and how many numbers may follow it.
 _ACTIONS = {
     "S": ("S", (0,)),
     "U": ("U", (0, 2)),
@@ -36,7 +36,7 @@ _ACTIONS = {
 
 @dataclass(frozen=True)
 class Apriori:
-    """One line: the codes of a cell, what to do with it, and the numbers for that.
+    """One line: the codes of a cell, an action, and the numbers of the action.
 
     Actions are those of tau-Argus: ``S`` safe, ``U`` unsafe (with lower and upper level
     where two numbers follow), ``P`` protected from suppression, ``M`` secondary, ``C``
@@ -51,7 +51,7 @@ class Apriori:
 
 
 def read_hst(path: PathLike, separator: str | None = None) -> list[Apriori]:
-    """Read an a-priori file; the separator is found in its first line where None."""
+    """Read an a-priori file; a separator of None is found in its first line."""
     lines = read_text(path).split("\n")
     first = next((line for line in lines if line.strip()), "")
     if separator is None:
@@ -74,8 +74,8 @@ def write_hst(
 ) -> None:
     """Write the secondaries so that they can be reused next year.
 
-    They are written as ``M`` (hidden again); where `cost` is given, as ``C cost``
-    instead, which only makes them the first choice of a new search.
+    They are written as ``M`` (suppressed again); if `cost` is given, as ``C cost``,
+    which only makes a new search prefer them.
     """
     import pyarrow as pa
 
@@ -102,13 +102,13 @@ def apply_apriori(
 ) -> Table:
     """Return the table with statuses, costs and levels set as the entries say.
 
-    Entries for empty cells (codes that are known but have no cell) are passed over, as
-    tau-Argus does. A cell that was secondary and is zero by now stays fixed.
+    Entries for empty cells (known codes without a cell) are ignored, as in tau-Argus. A
+    cell that was secondary and is zero now stays fixed.
 
     Parameters
     ----------
     level_percent
-        Levels, as a percentage of the value, of cells made unsafe without any.
+        The levels, as a percentage of the value, of cells made unsafe without any.
 
     Raises
     ------
@@ -173,7 +173,7 @@ class _Changes(StatusByHand):
                     hint="remove the P line, or make the cell safe with S",
                 )
             self.give(cell, FIXED)
-        self._refuse_bare()
+        self._complete_levels()
         return self.done()
 
     def _cells(self, entries: Sequence[Apriori]) -> NDArray[np.int64]:
@@ -228,8 +228,8 @@ class _Changes(StatusByHand):
                 hint="make it unsafe (U) in the line before",
             )
 
-    def _refuse_bare(self) -> None:
-        """New primaries need levels."""
+    def _complete_levels(self) -> None:
+        """Set the levels of new primaries without any, or refuse them."""
         bare: NDArray[np.bool_] = (self.status == PRIMARY) & (
             self.table.status != PRIMARY
         )
@@ -249,7 +249,7 @@ class _Changes(StatusByHand):
 
 
 def _entry(words: list[str], where: str, line: int) -> tuple[Apriori, list[str]]:
-    """The letter is the last word before the numbers at the end."""
+    """Find the letter, which is the last entry before the numbers at the end."""
     for count in (0, 1, 2):
         if len(words) <= count + 1:
             break
@@ -265,7 +265,7 @@ def _entry(words: list[str], where: str, line: int) -> tuple[Apriori, list[str]]
 def _with_numbers(
     found: list[tuple[Apriori, list[str]]], separator: str, path: PathLike
 ) -> list[Apriori]:
-    """Read the numbers of all lines together: one alone may be read in two ways."""
+    """Read the numbers of all lines together, as one alone may be ambiguous."""
     import pyarrow as pa
 
     words = [word for _, numbers in found for word in numbers]

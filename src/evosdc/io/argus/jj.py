@@ -4,16 +4,16 @@
 
     0
     number of cells
-    index value weight status lower upper lpl upl spl          (a line per cell)
+    index value weight status lower upper lpl upl spl          (one line per cell)
     number of equations
-    rhs n : cell (coefficient) cell (coefficient) ...          (a line per equation)
+    rhs n : cell (coefficient) cell (coefficient) ...          (one line per equation)
 
 Cells are numbered from 0 in order; statuses are ``s`` safe, ``u`` primary, ``m``
 secondary and ``z`` fixed; bounds are absolute and levels are distances. Totals have
 coefficient -1 and parts 1.
 
-A well-formed file is read with array operations only. Anything unusual is read again
-word by word, which either makes sense of it or says what is wrong and where.
+A well-formed file is read with array operations only. Any other is read again field by
+field, which either succeeds or says what is wrong in which line.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from evosdc.io.text import format_numbers, line_bytes
 from evosdc.table import Origin, Table
 from evosdc.table.status import STATUSES
 
-# Files from solvers write "no bound" as a number that no value reaches.
+# Solvers write "no bound" as a number that no value reaches.
 INFINITE = 1e20
 _CHUNK = 100_000
 # The numbers of a cell line in order, without its index and its status.
@@ -61,7 +61,7 @@ _ODD_BLANKS = (b"  ", b"\t", b" \n", b" \r", b"\n ")
 
 @dataclass(frozen=True, eq=False)
 class _Content:
-    """Cells (a row each, a column each of `_NUMBERS`), statuses and equations."""
+    """Cells (one row each, with columns `_NUMBERS`), statuses and equations."""
 
     numbers: NDArray[np.float64]
     status: NDArray[np.str_]
@@ -74,7 +74,7 @@ class _Content:
 def read_jj(path: PathLike) -> Table:
     """Read a table from a JJ file (packed or not).
 
-    Bounds of 1e20 and beyond, and the words ``inf`` and ``-inf``, mean no bound.
+    Bounds of 1e20 and beyond, ``inf`` and ``-inf`` mean no bound.
 
     Raises
     ------
@@ -98,16 +98,16 @@ def read_jj(path: PathLike) -> Table:
         upl=upl,
         spl=spl,
         origin=Origin(bounds="columns"),
-        notes=_loose(matrix),
+        notes=_free_cells(matrix),
     )
 
 
-def _loose(matrix: Any) -> list[str]:
-    """Say how many cells no equation ties to others."""
+def _free_cells(matrix: Any) -> list[str]:
+    """Return a note on the cells that are in no equation."""
     free = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0)
     if not len(free):
         return []
-    verb = "cell stands" if len(free) == 1 else "cells stand"
+    verb = "cell is" if len(free) == 1 else "cells are"
     return [
         f"{len(free):,} {verb} in no equation, the first cell {free[0]}: if it is a "
         "total, the file does not say of what, and its parts are not protected by it"
@@ -115,10 +115,7 @@ def _loose(matrix: Any) -> list[str]:
 
 
 def write_jj(path: PathLike, table: Table, *, force: bool = False) -> None:
-    """Write a table as a JJ file (packed where its name says so).
-
-    JJ has no infinity: see `finite_bounds` for what is written instead.
-    """
+    """Write a table as a JJ file, with `finite_bounds` as it has no infinity."""
     lower, upper = finite_bounds(table)
     with open_output(path, force) as stream:
         stream.write(f"0\n{len(table)}\n".encode())
@@ -133,12 +130,12 @@ def write_jj(path: PathLike, table: Table, *, force: bool = False) -> None:
 
 
 def finite_bounds(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds with infinities replaced by ten times all there is in the table.
+    """Return the bounds with infinities replaced by ten times the sum of all values.
 
-    A finite bound can only shrink the set of tables an attacker thinks possible, so a
-    pattern that is safe with it is safe without: the choice is on the safe side. Ten
-    times the sum of all values and of the largest level leaves room for every level,
-    so that no pattern is refused because of it either.
+    A finite bound can only shrink the set of tables that an attacker thinks possible,
+    so a pattern that is safe with it is safe without. Ten times the sum of all values
+    and of the largest level allows every level, so that no pattern is refused because
+    of it either.
     """
     levels = (table.lpl, table.upl, table.spl)
     largest = max(float(level.max()) for level in levels)
@@ -150,7 +147,7 @@ def finite_bounds(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64
 
 
 def _refuse_infinite(content: _Content, path: PathLike) -> None:
-    """Only bounds may be infinite."""
+    """Refuse infinite numbers other than bounds."""
     odd = ~np.isfinite(content.numbers)
     odd[:, 2:4] = False
     if odd.any():
@@ -163,7 +160,7 @@ def _refuse_infinite(content: _Content, path: PathLike) -> None:
 
 
 def _matrix(content: _Content, path: PathLike) -> Any:
-    """Equations as CSR, each cell once in each."""
+    """Return the equations as a sparse matrix; refuse cells repeated in one."""
     shape = (len(content.rhs), len(content.numbers))
     matrix = sparse.csr_array(
         (content.data, content.indices, content.indptr), shape=shape
@@ -204,7 +201,7 @@ def _cell_lines(
 
 
 def _totals_first(matrix: Any) -> Any:
-    """Order the terms of each equation as tau-Argus does: the total, then the parts."""
+    """Order the terms of each equation as tau-Argus does: total first, then parts."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     order = np.lexsort((matrix.indices, matrix.data > 0, rows))
     return sparse.csr_array(
@@ -233,7 +230,7 @@ def _equation_lines(
 
 
 def read_fast(raw: bytes) -> _Content | None:
-    """_Content of a plain JJ file, None where a careful look is needed."""
+    """Return the content of a well-formed JJ file, None for any other."""
     head = re.match(rb"\s*0[ \t\r]*\n\s*(\d{1,12})[ \t\r]*\n", raw)
     if head is None:
         return None
@@ -297,7 +294,7 @@ def _cells(block: bytes, n: int) -> tuple[NDArray[np.float64], NDArray[np.str_]]
 
 
 def _equations(block: bytes, lines: NDArray[np.int64], n: int) -> Any:
-    """Right-hand sides, row pointers, cells and coefficients; None where unsure."""
+    """Return right-hand sides, row pointers, cells and coefficients, or None."""
     m = len(lines) - 1
     if block.translate(None, _EQUATION_MARKS):
         return None
@@ -308,9 +305,9 @@ def _equations(block: bytes, lines: NDArray[np.int64], n: int) -> Any:
     if len(colon) != m or len(opening) != len(closing):
         return None
     plain = block.translate(_BLANKS_FOR_MARKS)
-    words = _word_starts(plain)
+    words = _number_starts(plain)
     with warnings.catch_warnings():
-        # An unreadable word ends the reading early, which the count below notices.
+        # An unreadable number ends the reading early, which the count below shows.
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
             numbers = np.fromstring(plain.decode("ascii"), dtype=np.float64, sep=" ")
@@ -323,7 +320,7 @@ def _equations(block: bytes, lines: NDArray[np.int64], n: int) -> Any:
     start = 2 * np.arange(m) + 2 * indptr[:-1]
     row = np.repeat(np.arange(m), np.diff(indptr))
     coefficient = 2 * (row + 1) + 2 * np.arange(terms) + 1
-    # Each mark must stand exactly where the grammar puts it among the words.
+    # Each mark must be exactly where the grammar puts it among the numbers.
     grammar = (
         np.array_equal(np.searchsorted(words, lines[:-1]), start)
         and np.array_equal(np.searchsorted(words, colon), start + 2)
@@ -338,8 +335,8 @@ def _equations(block: bytes, lines: NDArray[np.int64], n: int) -> Any:
     return numbers[start], indptr, indices, numbers[coefficient]
 
 
-def _word_starts(plain: bytes) -> NDArray[np.int64]:
-    """Positions of the first mark of each word."""
+def _number_starts(plain: bytes) -> NDArray[np.int64]:
+    """Return where each number begins."""
     filled = np.frombuffer(plain, dtype=np.uint8) > ord(" ")
     begins = filled.copy()
     begins[1:] &= ~filled[:-1]
@@ -347,7 +344,7 @@ def _word_starts(plain: bytes) -> NDArray[np.int64]:
 
 
 def read_carefully(raw: bytes, name: str) -> _Content:
-    """_Content of a JJ file, or an `InputError` that names the line."""
+    """Return the content of a JJ file, or raise an error that names the line."""
     return _Reader(raw, name).read()
 
 
@@ -415,7 +412,7 @@ class _Reader:
 
     def _count(self, what: str, least: int) -> int:
         word = self._take(what).strip()
-        # A line a cell and an equation: a larger count must not ask for memory.
+        # One line per cell and equation: a larger count must not allocate memory.
         left = len(self.lines) - self.next
         if re.fullmatch(r"\d{1,12}", word) is None or int(word) < least:
             self._fail(f"{word[:30]!r} for {what}", f"a whole number from {least}")

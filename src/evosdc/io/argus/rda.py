@@ -15,7 +15,7 @@ from evosdc.io.paths import PathLike, file_named
 from evosdc.io.suffixes import find_description, unpacked_name
 from evosdc.table import TOTAL, Hierarchy
 
-# What a variable is for; a variable of microdata can be code and response at once.
+# The role of a variable; in microdata it can be code and response at once.
 ROLES = {
     "NUMERIC": "response",
     "SHADOW": "shadow",
@@ -31,18 +31,18 @@ ROLES = {
     "REQUEST": "request",
     "RECORDKEY": "recordkey",
 }
-# Roles of variables that are numbers.
+# Roles of numeric variables.
 NUMERIC = frozenset(
     ("response", "shadow", "cost", "lpl", "upl", "frequency", "maxscore", "weight")
 )
-# Properties with one word, and the attribute of a variable that holds it.
-_WORDS = {
+# Properties with one value, and the attribute of a variable that holds it.
+_ONE_VALUE = {
     "TOTCODE": "total",
     "CODELIST": "codelist",
     "HIERCODELIST": "hierarchy_file",
     "HIERLEADSTRING": "lead",
 }
-_WORD = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
+_TOKEN = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class DescribedVariable:
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers and no codes."""
+        """Whether its values are numbers, not codes."""
         return bool(self.roles & NUMERIC) and not self.is_code
 
 
@@ -110,15 +110,14 @@ class Description:
         return [v for v in self.variables if role in v.roles]
 
     def not_used(self, used: Mapping[str, str | None], total: str | None) -> list[str]:
-        """Say what is described and has no effect, so that nothing goes unnoticed.
+        """Return notes on what is described and has no effect.
 
         Parameters
         ----------
         used
-            The variable that plays each role, None where none does; roles that are not
-            named here are of no use to whoever asks.
+            The variable used for each role, if any; other roles are not reported.
         total
-            What the total of every variable is called, None where it is as described.
+            The code of the total of every variable, None if it is that described.
         """
         notes: list[str] = []
         for role, taken in used.items():
@@ -146,10 +145,10 @@ class Description:
     def hierarchy(
         self, name: str, codes: Any = (), *, total: str | None = None
     ) -> Hierarchy | None:
-        """Return the tree of a variable, None where it is flat.
+        """Return the hierarchy of a variable, None if it is flat.
 
-        `codes` are those in the data; they matter where the digits make the tree.
-        `total` is the code of its root, where it is not that of the file.
+        `codes` are those in the data, needed if their digits define the hierarchy;
+        `total` is the code of its root, if it is not that of the file.
         """
         known = {v.name: v for v in self.variables}
         refuse_unknown([name], known, "there is no variable {}")
@@ -159,7 +158,7 @@ class Description:
             return hierarchy_from_levels(codes, variable.levels, total=root)
         if variable.hierarchy_file is None:
             return None
-        # Windows paths and folders of another machine: the file is looked for here too.
+        # It may be a path of Windows or of another machine: look in this folder too.
         named = Path(variable.hierarchy_file.replace("\\", "/"))
         if not named.is_file():
             here = file_named(self.folder, named.name)
@@ -176,7 +175,7 @@ def read_rda(path: PathLike, *, of_table: bool = False) -> Description:
     """
     reader = _Reader(path, of_table)
     for number, line in enumerate(read_text(path).split("\n"), 1):
-        words = [(a or b or c, bool(a)) for a, b, c in _WORD.findall(line)]
+        words = [(a or b or c, bool(a)) for a, b, c in _TOKEN.findall(line)]
         if words:
             reader.line(number, words)
     return reader.description()
@@ -208,7 +207,7 @@ class _Reader:
         if not self.variables:
             raise InputError(
                 f"{self.path} names no variables",
-                expected="a line per variable, followed by its properties",
+                expected="one line per variable, followed by its properties",
                 hint="check that this is an .rda file",
             )
         return Description(
@@ -282,10 +281,10 @@ class _Reader:
                 changes["requests"] = _stripped(values)
         elif tag in ("RECODEABLE", "RECODABLE"):
             changes["roles"] = variable.roles | {"code"}
-        elif tag in _WORDS:
+        elif tag in _ONE_VALUE:
             if len(values) != 1:
                 self._fail(f"<{tag}> with {len(values)} values", "one value")
-            changes[_WORDS[tag]] = values[0].strip()
+            changes[_ONE_VALUE[tag]] = values[0].strip()
         elif tag in ("HIERLEVELS", "DISTANCE", "DECIMALS"):
             if not values or not all(v.isdecimal() for v in values):
                 self._fail(f"<{tag}> without whole numbers", f"<{tag}> and numbers")

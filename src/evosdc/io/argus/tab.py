@@ -23,15 +23,15 @@ from evosdc.io.frames import (
 )
 from evosdc.io.from_frame import table_from_frame
 from evosdc.io.labelled import refuse_other_equations
-from evosdc.io.paths import PathLike, refuse_existing, refuse_side, write_text
+from evosdc.io.paths import PathLike, refuse_companion, refuse_existing, write_text
 from evosdc.io.text import format_numbers
 from evosdc.table import Hierarchy, Table
 from evosdc.table.status import FIXED, LEVELS, PRIMARY
 
-# The letters of an .rda that names none; M is what tau-Argus calls a secondary.
+# The letters of an .rda that names none; M is a secondary in tau-Argus.
 _LETTERS = {"safe": "s", "unsafe": "u", "protect": "p"}
-# Roles of an .rda that a table has no place for.
-_WITHOUT_USE = ("maxscore", "shadow", "weight", "holding", "request")
+# Roles of an .rda that a table cannot hold.
+_UNUSED_ROLES = ("maxscore", "shadow", "weight", "holding", "request")
 _MEANING = {"safe": "s", "unsafe": "u", "protect": "z"}
 
 
@@ -45,7 +45,7 @@ def read_tab(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     flat: Collection[str] = (),
 ) -> Table:
-    """Read a table; the ``.rda`` of the same name is used where none is given.
+    """Read a table; by default its ``.rda`` has the same name.
 
     Combinations of codes that are not in the file are empty cells, as in tau-Argus,
     and totals that are not in it are computed.
@@ -53,12 +53,12 @@ def read_tab(
     Parameters
     ----------
     value
-        The response, where there are several; a table of frequencies needs none.
+        The response, if there are several; a table of frequencies needs none.
     level_percent
-        Levels, as a percentage of the value, of unsafe cells that have none.
+        The levels, as a percentage of the value, of unsafe cells that have none.
     flat
-        Variables without sub-totals beyond their hierarchy, even where some rows are
-        sums of others.
+        Variables without sub-totals beyond their hierarchy, even if some rows are sums
+        of others.
     """
     description = read_rda(rda or description_of(path, "table"), of_table=True)
     frame = read_tab_frame(path, description)
@@ -99,14 +99,14 @@ def read_tab(
         name=response,
         flat=flat,
     )
-    unused = description.not_used(dict.fromkeys(_WITHOUT_USE), None)
+    unused = description.not_used(dict.fromkeys(_UNUSED_ROLES), None)
     return replace(table, notes=(*table.notes, *unused))
 
 
 def read_tab_frame(path: PathLike, description: Description) -> Any:
     """Read codes of a ``.tab`` as text and the rest as numbers, named as in its .rda.
 
-    Contributions (``<MAXSCORE>``) and shadow variables are here for the rules.
+    Contributions (``<MAXSCORE>``) and shadow variables are included.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -117,7 +117,7 @@ def read_tab_frame(path: PathLike, description: Description) -> Any:
     if not text.strip():
         raise InputError(
             f"{path} has no rows",
-            expected="a row per cell",
+            expected="one row per cell",
             hint="check that the program that wrote it ended well",
         )
     first = text.lstrip().partition("\n")[0].rstrip()
@@ -146,16 +146,16 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
     Raises
     ------
     TableError
-        For what has no place in the format: external bounds other than the default,
-        sliding levels, and equations that labels do not imply. Dropping them would
-        change what is safe.
+        For what the format cannot hold: external bounds other than the default, sliding
+        levels, and equations that labels do not imply. Dropping them would change what
+        is safe.
     """
-    _refuse_unsayable(table)
+    _refuse_unwritable(table)
     refuse_other_equations(table)
     p, *sides = tab_files(path, table)
     refuse_existing(p, force)
     for side in sides:
-        refuse_side(side, p, force)
+        refuse_companion(side, p, force)
     frame = frame_of(table)
     counted = ["frequency"] * (table.frequency is not None)
     names = [*(d.name for d in table.dimensions), "value", *counted]
@@ -233,7 +233,7 @@ def _write(
 
 
 def _tree_files(path: Path, table: Table) -> dict[str, Path]:
-    """The file of each hierarchy, whatever letters the name of the dimension has."""
+    """Return the file of each hierarchy; numbers suit any name of a dimension."""
     return {
         d.name: path.with_name(f"{path.stem}-{k}.hrc")
         for k, d in enumerate(table.dimensions, 1)
@@ -242,14 +242,14 @@ def _tree_files(path: Path, table: Table) -> dict[str, Path]:
 
 
 def _decimals(numbers: NDArray[np.float64]) -> str:
-    """Say that numbers have decimals, so that no reader takes 1.234 for 1234."""
+    """Return the property of decimals, so that 1.234 is not read as 1234."""
     shown = format_numbers(numbers[np.isfinite(numbers)]).to_pylist()
     digits = [len(word.partition(".")[2]) for word in shown if "e" not in word]
     return f"\n  <DECIMALS> {max(digits)}" if any(digits) else ""
 
 
 def _response_name(table: Table) -> str:
-    """The response's name as one word, apart from the other columns."""
+    """Return the name of the response without blanks, unlike any other column."""
     name = "_".join(table.name.split()) or "value"
     others = {d.name for d in table.dimensions}
     others |= {"frequency", "cost", "lpl", "upl", "status"}
@@ -268,7 +268,7 @@ def refuse_names(table: Table) -> None:
             )
 
 
-def _refuse_unsayable(table: Table) -> None:
+def _refuse_unwritable(table: Table) -> None:
     refuse_names(table)
     usual = np.where(table.value >= 0, 0.0, -np.inf)
     if (
@@ -278,7 +278,7 @@ def _refuse_unsayable(table: Table) -> None:
     ):
         raise TableError(
             "the table has external bounds or sliding levels",
-            expected="what a .tab file can say: values, costs, lpl, upl and statuses",
+            expected="what a .tab file can hold: values, costs, lpl, upl and statuses",
             hint="write it as .jj, .csv or .parquet",
         )
 
@@ -298,7 +298,7 @@ def _response(description: Description, value: str | None) -> str:
 
 
 def _statuses(column: Any, description: Description) -> list[str | None]:
-    """Our letters for those of the file; others are left for the error message."""
+    """Translate the letters of statuses; unknown ones are kept for the message."""
     letters = _LETTERS | description.statuses
     meaning = {letters[kind].casefold(): _MEANING[kind] for kind in _MEANING}
     meaning = {"m": "m"} | meaning
