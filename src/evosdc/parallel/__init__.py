@@ -1,4 +1,4 @@
-"""One way to spread work: here, in processes or on a cluster, with the same answers."""
+"""Pools of workers, in processes or on a cluster, with the same answers everywhere."""
 
 from evosdc.parallel.pool import (
     Closing,
