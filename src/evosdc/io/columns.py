@@ -6,6 +6,9 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
@@ -29,9 +32,6 @@ def read_columns(
 
 def read_parquet(path: PathLike) -> Any:
     """Read a Parquet file as an Arrow table."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         return pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
@@ -46,8 +46,6 @@ def write_parquet(
     path: PathLike, frame: Any, *, force: bool = False, public: bool = False
 ) -> None:
     """Write an Arrow table as a Parquet file; `public` as in `open_output`."""
-    import pyarrow.parquet as pq
-
     with open_output(path, force, public=public) as stream:
         pq.write_table(frame, stream)
 
@@ -63,9 +61,6 @@ def code_column(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64]]:
 
 def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], list[str]]:
     """Return what `code_column` returns, with notes on codes that look alike."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = _flat(frame[name])
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
@@ -103,9 +98,6 @@ def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], lis
 
 def number_column(frame: Any, name: str) -> NDArray[np.float64]:
     """Return a column as numbers, NaN where blank; see `evosdc.io.numbers` for text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = _flat(frame[name])
     kind = column.type
     if pa.types.is_null(kind):
@@ -133,9 +125,6 @@ def number_column(frame: Any, name: str) -> NDArray[np.float64]:
 
 def lowercase_column(frame: Any, name: str) -> NDArray[np.str_]:
     """Return a column as text in lower case without blanks around; '' where null."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     words = pc.fill_null(pc.cast(_flat(frame[name]), pa.string()), "")
     lower = pc.utf8_lower(pc.utf8_trim_whitespace(words))
     return np.array(lower.to_pylist(), dtype=str)
@@ -143,8 +132,6 @@ def lowercase_column(frame: Any, name: str) -> NDArray[np.str_]:
 
 def _flat(column: Any) -> Any:
     """Return a column as one array, dictionaries decoded."""
-    import pyarrow as pa
-
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else array
@@ -154,7 +141,6 @@ def _flat(column: Any) -> Any:
 
 
 def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
 
     return bool(
         pa.types.is_string(kind)

@@ -16,6 +16,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
 from evosdc.errors import InputError
 from evosdc.io.encoding import kind_of, line_error, read_text, text_blocks
 from evosdc.io.numbers import read_numbers, shapes_of
@@ -98,8 +102,6 @@ def write_csv(
     The separator is a comma, and a tab in a ``.tsv``, unless it is given. Only the
     owner can read the file, unless it is `public`.
     """
-    import pyarrow as pa
-
     if separator is None:
         separator = "\t" if unpacked_name(path).endswith(".tsv") else ","
 
@@ -115,9 +117,6 @@ def write_csv(
 
 def _words(column: Any, separator: str) -> Any:
     """Return a column as text, quoted where needed."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     array = pa.concat_arrays(column.chunks)
     if pa.types.is_floating(array.type):
         words = format_numbers(array.fill_null(0.0).to_numpy())
@@ -131,9 +130,6 @@ def parse_rows(
     text: str, names: Sequence[str], separator: str, source: str, *, header: bool
 ) -> Any:
     """Split text into columns of text; blank fields become null."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     try:
         return arrow_csv.read_csv(
             pa.BufferReader(text.lstrip("\n").encode("utf-8")),
@@ -249,9 +245,6 @@ class CsvFiles:
 
     def line_of(self, column: str, shapes: Collection[str]) -> str:
         """Name the file and line of the first number of some shapes."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         wanted = pa.array(sorted(shapes), pa.string())
         at = self.names.index(column)
         for path in self.given:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from evosdc.errors import InputError
@@ -26,8 +27,6 @@ def refuse_unlabelled(table: Table, form: str, hint: str = "write it as .jj") ->
 
 def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
     """Return all columns of a table, one row per cell."""
-    import pyarrow as pa
-
     columns = _ids(table, original_ids) | _labels(table)
     columns["value"] = pa.array(table.value)
     columns["status"] = pa.array(table.status.astype(object), pa.string())
@@ -49,8 +48,6 @@ def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
 
 def pattern_frame(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
     """Return cell numbers, labels, values and statuses, which are confidential."""
-    import pyarrow as pa
-
     names = ["cell_id", *(d.name for d in table.dimensions), "value", "status"]
     frame = frame_of(table, original_ids=original_ids).select(names)
     return frame if table.unshown is None else frame.filter(pa.array(table.shown))
@@ -62,8 +59,6 @@ def published_frame(table: Table) -> Any:
     Primaries and secondaries look alike, as which hidden cell is sensitive is itself
     confidential. Tables without labels keep their cell numbers.
     """
-    import pyarrow as pa
-
     hidden = np.isin(table.status, HIDDEN)
     columns = _labels(table) or _ids(table, None)
     # A mask alone leaves the values in the buffer, where Arrow files keep them.
@@ -75,14 +70,12 @@ def published_frame(table: Table) -> Any:
 
 
 def _ids(table: Table, original: ArrayLike | None) -> dict[str, Any]:
-    import pyarrow as pa
 
     ids = np.arange(len(table)) if original is None else np.asarray(original)
     return {"cell_id": pa.array(ids)}
 
 
 def _labels(table: Table) -> dict[str, Any]:
-    import pyarrow as pa
 
     return {
         d.name: pa.array(d.hierarchy.codes, pa.string()).take(

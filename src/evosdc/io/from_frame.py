@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError, refuse_unknown
@@ -408,7 +409,6 @@ def _guess_dimensions(frame: Any, value: str) -> list[str]:
 
 
 def _refuse_properties(frame: Any, names: Sequence[str]) -> None:
-    import pyarrow as pa
 
     suspects = []
     codes = np.empty((frame.num_rows, len(names)), dtype=np.int64)

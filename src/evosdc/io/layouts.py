@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError
@@ -105,8 +106,6 @@ def write_sbs(
         primaries are looked at. B for all where None: a table does not know which rule
         made a cell sensitive.
     """
-    import pyarrow as pa
-
     words = _number_text(table)
     flags = np.where(table.hidden, "D", "V")
     frequency = None

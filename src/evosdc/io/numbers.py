@@ -16,6 +16,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evosdc.errors import InputError
 
@@ -81,8 +83,6 @@ class Style:
 
     def plain_column(self, words: Any) -> Any:
         """Return an Arrow column of numbers with decimal points at most."""
-        import pyarrow.compute as pc
-
         old, new = self.replaced
         for mark in old[len(new) :]:
             words = pc.replace_substring(words, mark, "")
@@ -232,9 +232,6 @@ def shapes_of(words: Any) -> Any:
     The first character is 0 for a number that begins with 0, which no grouped number
     does, and N for others; then each digit is replaced by 0.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     trimmed = trim(words)
     digits = pc.replace_substring_regex(trimmed, "[0-9]", "0")
     zero = pc.match_substring_regex(trimmed, f"^{_SIGN}0")
@@ -245,8 +242,6 @@ def shapes_of(words: Any) -> Any:
 
 def trim(words: Any) -> Any:
     """Return a column of text without blanks of any kind around each entry."""
-    import pyarrow.compute as pc
-
     around = f"^[{AROUND}]+|[{AROUND}]+$"
     return pc.replace_substring_regex(words, around, "")
 
@@ -273,9 +268,6 @@ def plain_numbers(
         Whether evosdc may have written them: where all numbers fit decimal points
         and no other mark, they are read so.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     shapes = {name: shapes_of(words) for name, words in columns.items()}
     distinct = {
         name: column.unique().drop_null().to_pylist() for name, column in shapes.items()
@@ -310,9 +302,6 @@ def read_numbers(
     ours: bool = False,
 ) -> dict[str, Any]:
     """Return columns of text as columns of numbers: see `plain_numbers`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     words = plain_numbers(columns, separator, where, decimals=decimals, ours=ours)
     numbers = {name: pc.cast(column, pa.float64()) for name, column in words.items()}
     for name, column in words.items():

@@ -18,6 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TypeAlias, cast
 
+import pyarrow as pa
+
 from evosdc.errors import InputError
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -86,8 +88,6 @@ def open_input(path: PathLike) -> Iterator[IO[bytes]]:
             with gzip.open(p, "rb") as packed:
                 yield cast(IO[bytes], packed)
         elif packing == ".zst":
-            import pyarrow as pa
-
             with pa.input_stream(p, compression="zstd") as packed:
                 yield io.BufferedReader(packed)
         else:
@@ -253,8 +253,6 @@ def open_output(
 def _packed(plain: IO[bytes], packing: str) -> Iterator[IO[bytes]]:
     """Compress what is written, if the suffix of the file says so."""
     if packing == ".zst":
-        import pyarrow as pa
-
         with pa.CompressedOutputStream(plain, "zstd") as zipped:
             yield zipped
     elif packing == ".gz":

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from evosdc.databases import as_database, is_address
 from evosdc.formats import ASC, CSV, PARQUET
 from evosdc.io.argus.asc import read_asc
@@ -143,7 +146,6 @@ def read_records(path: PathLike, like: Any = None) -> RecordFile:
         digits = _least_digits(columns[column], words)
         if digits:
             decimals[column] = digits
-    import pyarrow as pa
 
     return RecordFile(_as_in(pa.table(columns), like), missing, decimals)
 
@@ -155,9 +157,6 @@ def _with_points(path: PathLike, like: Any) -> Any:
     are read and written alike whatever it means; with other marks, such as blanks after
     every third digit, they are more likely identifiers.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     text, separator, where = read_csv_text(path)
     numbers: dict[str, Any] = {}
     for name in text.column_names:
@@ -208,9 +207,6 @@ def write_records(
 
 def _least_digits(numbers: Any, words: Any) -> int:
     """Return the fewest digits that a number has after its point."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not pa.types.is_floating(numbers.type):
         return 0
     written = words.filter(numbers.is_valid())
@@ -220,7 +216,6 @@ def _least_digits(numbers: Any, words: Any) -> int:
 
 
 def _digits(words: Any) -> Any:
-    import pyarrow.compute as pc
 
     after = pc.subtract(pc.utf8_length(words), pc.find_substring(words, "."))
     return pc.if_else(pc.match_substring(words, "."), pc.subtract(after, 1), 0)
@@ -228,9 +223,6 @@ def _digits(words: Any) -> Any:
 
 def _as_written(numbers: Any, missing: str, digits: int) -> Any:
     """Return numbers as text with at least so many digits after the point."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_floating(numbers.type):
         words = format_numbers(numbers.fill_null(0.0).to_numpy(zero_copy_only=False))
         scientific = pc.match_substring_regex(words, "[eE]")
@@ -247,7 +239,6 @@ def _as_written(numbers: Any, missing: str, digits: int) -> Any:
 
 
 def _is_text(like: Any, column: str) -> bool:
-    import pyarrow as pa
 
     if like is None or column not in like.column_names:
         return False
@@ -257,8 +248,6 @@ def _is_text(like: Any, column: str) -> bool:
 
 def _as_in(frame: Any, like: Any) -> Any:
     """Cast columns to their type in another frame, if that loses nothing."""
-    import pyarrow as pa
-
     if like is None:
         return frame
     for at, column in enumerate(frame.column_names):
@@ -275,9 +264,6 @@ def _as_in(frame: Any, like: Any) -> Any:
 
 def _days(words: Any) -> Any:
     """Return a column of dates such as 2021-07-31; None for any other column."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not pc.all(pc.match_substring_regex(words, _DAY)).as_py():
         return None
     try:
@@ -292,9 +278,6 @@ def _numbers(words: Any, *, always: bool = False) -> tuple[Any, str]:
 
     Decimals of few distinct values are categories and stay text, unless `always`.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     known = pc.is_in(words, value_set=pa.array(_MISSING))
     marks = words.filter(known)
     plain = pc.if_else(known, None, words)

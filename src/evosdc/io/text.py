@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 # A spreadsheet evaluates text that begins so, except a number (-5, +49, -1.5e3) and a
@@ -42,9 +44,6 @@ def _is_formula(text: str) -> bool:
 
 def text_columns(frames: Iterable[Any]) -> dict[str, dict[str, None]]:
     """Return the distinct texts of each column of Arrow tables; none of numbers."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     found: dict[str, dict[str, None]] = {}
     for frame in frames:
         for name in frame.column_names:
@@ -60,9 +59,6 @@ def text_columns(frames: Iterable[Any]) -> dict[str, dict[str, None]]:
 
 def format_numbers(values: NDArray[np.float64]) -> Any:
     """Return numbers as text: whole ones without a point, the others shortest."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     numbers = np.asarray(values, dtype=np.float64) + 0.0  # no minus zero in a file
     # Below 2**53 a whole double is an exact integer and is written as one.
     whole = (numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)
@@ -77,9 +73,6 @@ def format_number(value: float) -> str:
 
 def quoted(words: Any, separator: str) -> Any:
     """Quote the entries that a CSV reader would otherwise misread."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_null(words.type):
         # A column of nulls has a type without text functions.
         return pc.cast(words, "string")
@@ -91,9 +84,6 @@ def quoted(words: Any, separator: str) -> Any:
 
 def line_bytes(columns: Sequence[Any], separator: str) -> bytes:
     """Return the lines made of columns of text as bytes; null is blank."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     joined = pc.binary_join_element_wise(
         *columns, separator, null_handling="replace", null_replacement=""
     )

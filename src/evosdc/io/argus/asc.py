@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from evosdc.errors import InputError, refuse_unknown
 from evosdc.io.argus.rda import DescribedVariable, Description
 from evosdc.io.delimited import with_numbers
@@ -32,8 +35,6 @@ def read_asc(
     names
         The variables to read; all if None.
     """
-    import pyarrow as pa
-
     known = [v.name for v in description.variables]
     missing = f"there is no variable {{}} in the description of {path}"
     refuse_unknown(names or (), known, missing)
@@ -71,7 +72,6 @@ class _Block:
     def __init__(
         self, path: PathLike, first: int, lines: list[str], description: Description
     ) -> None:
-        import pyarrow as pa
 
         self.path, self.first = path, first
         self.lines = pa.array(lines, pa.string())
@@ -80,8 +80,6 @@ class _Block:
             self.fields = self._split(description.separator, len(description.variables))
 
     def _split(self, separator: str, count: int) -> list[Any]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
         parts = pc.split_pattern(self.lines, separator)
         wrong = pc.not_equal(pc.list_value_length(parts), count)
@@ -98,8 +96,6 @@ class _Block:
 
     def _refuse_beyond(self, variable: DescribedVariable) -> None:
         """Refuse a description of longer lines: it belongs to another file."""
-        import pyarrow.compute as pc
-
         longest = pc.max(pc.utf8_length(self.lines)).as_py()
         if variable.start > longest:
             raise InputError(
@@ -113,9 +109,6 @@ class _Block:
 
     def column(self, position: int, variable: DescribedVariable) -> Any:
         """Return the text of one variable; null for blanks and missing codes."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if self.fields is None:
             start = variable.start - 1
             self._refuse_beyond(variable)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
@@ -77,8 +78,6 @@ def write_hst(
     They are written as ``M`` (suppressed again); if `cost` is given, as ``C cost``,
     which only makes a new search prefer them.
     """
-    import pyarrow as pa
-
     refuse_unlabelled(table, ".hst", "keep pattern.csv instead")
     cells = np.flatnonzero(table.status == SECONDARY)
     columns = [
@@ -266,8 +265,6 @@ def _with_numbers(
     found: list[tuple[Apriori, list[str]]], separator: str, path: PathLike
 ) -> list[Apriori]:
     """Read the numbers of all lines together, as one alone may be ambiguous."""
-    import pyarrow as pa
-
     words = [word for _, numbers in found for word in numbers]
     lines = [entry.line for entry, numbers in found for _ in numbers]
     read = read_numbers(

@@ -24,7 +24,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow import csv as arrow_csv
 from scipy import sparse
 
 from evosdc.errors import InputError
@@ -185,8 +188,6 @@ def _cell_lines(
     upper: NDArray[np.float64],
     part: slice,
 ) -> bytes:
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     index = np.arange(len(table), dtype=np.int64)[part]
     numbers = (lower, upper, table.lpl, table.upl, table.spl)
@@ -212,8 +213,6 @@ def _totals_first(matrix: Any) -> Any:
 def _equation_lines(
     matrix: Any, rhs: NDArray[np.float64], start: int, stop: int
 ) -> bytes:
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     pointers = matrix.indptr[start : stop + 1]
     terms = slice(int(pointers[0]), int(pointers[-1]))
@@ -262,23 +261,21 @@ def read_fast(raw: bytes) -> _Content | None:
 
 
 def _cells(block: bytes, n: int) -> tuple[NDArray[np.float64], NDArray[np.str_]] | None:
-    from pyarrow import ArrowInvalid, BufferReader, float64, int64, string
-    from pyarrow import csv as arrow_csv
 
     if any(odd in block for odd in _ODD_BLANKS):
         block = re.sub(rb"[ \t]+", b" ", block)
         block = re.sub(rb"(?m)^ | (?=\r?$)", b"", block)
-    kinds = dict.fromkeys(_FIELDS, float64()) | {"index": int64()}
+    kinds = dict.fromkeys(_FIELDS, pa.float64()) | {"index": pa.int64()}
     try:
         frame = arrow_csv.read_csv(
-            BufferReader(block),
+            pa.BufferReader(block),
             read_options=arrow_csv.ReadOptions(column_names=list(_FIELDS)),
             parse_options=arrow_csv.ParseOptions(delimiter=" ", quote_char=False),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=kinds | {"status": string()}, null_values=[]
+                column_types=kinds | {"status": pa.string()}, null_values=[]
             ),
         )
-    except ArrowInvalid:
+    except pa.ArrowInvalid:
         return None
     if frame.num_rows != n:
         return None

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError, refuse_unknown
@@ -108,9 +110,6 @@ def read_tab_frame(path: PathLike, description: Description) -> Any:
 
     Contributions (``<MAXSCORE>``) and shadow variables are included.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     separator = description.separator or ";"
     names = [v.name for v in description.variables]
     text = read_text(path)
@@ -207,8 +206,6 @@ def _write(
 
     `roles` are the properties of the columns between the response and the status.
     """
-    import pyarrow as pa
-
     letters = np.where(status == FIXED, "p", status).astype(object)
     frame = frame.set_column(
         frame.column_names.index("status"), "status", pa.array(letters, pa.string())
