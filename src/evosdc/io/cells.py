@@ -248,7 +248,7 @@ class _Rows:
     ) -> _Rows:
         """Read a path or a frame; refuse one without a column that it must have."""
         if isinstance(source, (str, os.PathLike)):
-            frame = read_columns(source, numbers=(NUMBER, "value"), ours=True)
+            frame = read_columns(source, numbers=(NUMBER, "value"), from_evosdc=True)
             path = str(source)
         else:
             frame, path = to_arrow(source), what
@@ -299,8 +299,8 @@ class _Rows:
         fits = np.ones(frame.num_rows, dtype=bool)
         for name in frame.column_names:
             if name not in {*names, "value", "status", NUMBER}:
-                words, numbers = code_column(frame, name)
-                fits &= np.array([word in totals for word in words])[numbers]
+                texts, numbers = code_column(frame, name)
+                fits &= np.array([text in totals for text in texts])[numbers]
         return np.where(fits, self.table.index.find(self._nodes(frame)), -1)
 
     def refuse(
@@ -359,11 +359,11 @@ class _Rows:
         for k, d in enumerate(dims):
             if d.name not in frame.column_names:
                 continue
-            words, rows = code_column(frame, d.name)
-            known = nodes_of(d.hierarchy, words)
+            texts, rows = code_column(frame, d.name)
+            known = nodes_of(d.hierarchy, texts)
             if strict and (known < 0).any():
                 raise InputError(
-                    f"{self.path}: unknown code {words[int(np.argmax(known < 0))]!r} "
+                    f"{self.path}: unknown code {texts[int(np.argmax(known < 0))]!r} "
                     f"of {d.name!r}",
                     expected="codes of the table",
                     hint=self.advice,

@@ -74,7 +74,7 @@ class Checkpoint:
         Replace an existing file.
     keep
         Keep the file when the verb returns, until the answer has been written.
-    ours
+    in_result
         Whether its folder is that of a result, which is made, for its owner only.
     """
 
@@ -85,11 +85,11 @@ class Checkpoint:
         resume: bool = False,
         force: bool = False,
         keep: bool = False,
-        ours: bool = False,
+        in_result: bool = False,
     ) -> None:
         self.path = Path(path)
         self.resume, self.keep = resume, keep
-        self._force, self._ours = force, ours
+        self._force, self._in_result = force, in_result
         self._made: list[Path] = []
         self._about: dict[str, Any] = {}
         self._lock = threading.Lock()
@@ -146,7 +146,7 @@ class Checkpoint:
         folder = self.path.parent
         refuse_unwritable(folder)
         self._made = [f for f in (folder, *folder.parents) if not f.exists()]
-        if self._ours:
+        if self._in_result:
             make_folder(folder, private=True)
         elif self._made:
             raise InputError(

@@ -21,12 +21,12 @@ from evosdc.table.codes import look_alikes, merged_note, tidy_code
 
 
 def read_columns(
-    path: PathLike, *, numbers: Collection[str] = (), ours: bool = False
+    path: PathLike, *, numbers: Collection[str] = (), from_evosdc: bool = False
 ) -> Any:
     """Read a CSV file as text (see `read_csv`), any other file as it is."""
     form = format_to_read(path, "columns")
     if form is CSV:
-        return read_csv(path, numbers=numbers, ours=ours)
+        return read_csv(path, numbers=numbers, from_evosdc=from_evosdc)
     return load(form.read["columns"])(path)
 
 
@@ -81,7 +81,7 @@ def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], lis
     encoded = pc.cast(column, pa.string()).dictionary_encode()
     written = encoded.dictionary.to_pylist()
     numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    tidy = [tidy_code(word) for word in written]
+    tidy = [tidy_code(text) for text in written]
     codes = list(dict.fromkeys(tidy))
     place = {code: number for number, code in enumerate(codes)}
     rows = np.array([place[code] for code in tidy], dtype=np.int64)[numbers]
@@ -125,8 +125,8 @@ def number_column(frame: Any, name: str) -> NDArray[np.float64]:
 
 def lowercase_column(frame: Any, name: str) -> NDArray[np.str_]:
     """Return a column as text in lower case without blanks around; '' where null."""
-    words = pc.fill_null(pc.cast(_flat(frame[name]), pa.string()), "")
-    lower = pc.utf8_lower(pc.utf8_trim_whitespace(words))
+    texts = pc.fill_null(pc.cast(_flat(frame[name]), pa.string()), "")
+    lower = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
     return np.array(lower.to_pylist(), dtype=str)
 
 

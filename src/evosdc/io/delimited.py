@@ -33,7 +33,7 @@ _ROWS = 10_000
 
 
 def read_csv(
-    path: PathLike, *, numbers: Collection[str] = (), ours: bool = False
+    path: PathLike, *, numbers: Collection[str] = (), from_evosdc: bool = False
 ) -> Any:
     """Read a CSV file with a header as an Arrow table of text.
 
@@ -44,11 +44,11 @@ def read_csv(
     ----------
     numbers
         Columns of numbers, which are read as such: see `evosdc.io.numbers`.
-    ours
+    from_evosdc
         As in `evosdc.io.numbers.read_numbers`.
     """
     frame, separator, where = read_csv_text(path)
-    return with_numbers(frame, numbers, separator, where, ours=ours)
+    return with_numbers(frame, numbers, separator, where, from_evosdc=from_evosdc)
 
 
 def read_csv_text(path: PathLike) -> tuple[Any, str, Callable[[int], str]]:
@@ -111,16 +111,16 @@ def write_csv(
             stream.write((separator.join(names) + "\n").encode())
         for start in range(0, frame.num_rows, _CHUNK):
             part = frame.slice(start, _CHUNK)
-            columns = [_words(part[name], separator) for name in frame.column_names]
+            columns = [_as_text(part[name], separator) for name in frame.column_names]
             stream.write(line_bytes(columns, separator))
 
 
-def _words(column: Any, separator: str) -> Any:
+def _as_text(column: Any, separator: str) -> Any:
     """Return a column as text, quoted where needed."""
     array = pa.concat_arrays(column.chunks)
     if pa.types.is_floating(array.type):
-        words = format_numbers(array.fill_null(0.0).to_numpy())
-        return pc.if_else(array.is_valid(), words, None)
+        texts = format_numbers(array.fill_null(0.0).to_numpy())
+        return pc.if_else(array.is_valid(), texts, None)
     if pa.types.is_integer(array.type):
         return array.cast(pa.string())
     return quoted(array.cast(pa.string()), separator)
@@ -180,7 +180,7 @@ def with_numbers(
     where: Callable[[int], str],
     *,
     decimals: Collection[str] = (),
-    ours: bool = False,
+    from_evosdc: bool = False,
 ) -> Any:
     """Read columns of a frame of text as numbers: see `evosdc.io.numbers`."""
     found = read_numbers(
@@ -192,7 +192,7 @@ def with_numbers(
         separator,
         where,
         decimals=decimals,
-        ours=ours,
+        from_evosdc=from_evosdc,
     )
     for name, column in found.items():
         frame = frame.set_column(frame.column_names.index(name), name, column)
@@ -250,8 +250,8 @@ class CsvFiles:
         for path in self.given:
             rows = islice(row_lines(_file_lines(path), self.separator), 1, None)
             while some := list(islice(rows, _ROWS)):
-                words = [row[at] if at < len(row) else None for _, row in some]
-                found = pc.is_in(shapes_of(pa.array(words, pa.string())), wanted)
+                texts = [row[at] if at < len(row) else None for _, row in some]
+                found = pc.is_in(shapes_of(pa.array(texts, pa.string())), wanted)
                 row = pc.index(found, pa.scalar(True)).as_py()
                 if row >= 0:
                     return f"{path}, line {some[row][0]}"

@@ -121,10 +121,10 @@ def table_from_frame(
         refuse_unknown(known, names, wrong)
     notes: list[str] = []
     dims: list[Dimension] = []
-    words, codes = [], np.empty((rows.num_rows, len(names)), dtype=np.int32)
+    distinct, codes = [], np.empty((rows.num_rows, len(names)), dtype=np.int32)
     for k, column in enumerate(names):
         found, codes[:, k], said = read_codes(rows, column)
-        words.append(found)
+        distinct.append(found)
         notes += said
     plain = number_column(rows, value)
     for k, column in enumerate(names):
@@ -133,16 +133,16 @@ def table_from_frame(
             total = totals if isinstance(totals, str) else (totals or {}).get(column)
             # Blank values are refused below, with the cell's name.
             total, said = choose_total(
-                column, words[k], k, codes, np.nan_to_num(plain), total
+                column, distinct[k], k, codes, np.nan_to_num(plain), total
             )
             notes += said
-            tree = Hierarchy.flat(words[k], total)
+            tree = Hierarchy.flat(distinct[k], total)
         else:
-            tree, said = name_total(column, tree, words[k])
+            tree, said = name_total(column, tree, distinct[k])
             notes += said
         dims.append(Dimension(column, tree))
     for k, d in enumerate(dims):
-        codes[:, k] = _nodes(d.name, d.hierarchy, words[k])[codes[:, k]]
+        codes[:, k] = _nodes(d.name, d.hierarchy, distinct[k])[codes[:, k]]
     cells = _Cells(rows, dims, codes)
     values = cells.finite(value)
     frequency = cells.counts("frequency")
@@ -192,8 +192,8 @@ def table_from_frame(
 def _with_percent(origin: Origin, percent: float | None) -> Origin:
     if percent is None:
         return origin
-    words = f"levels of {percent:g} % of the value where there were none"
-    return replace(origin, by_hand=(*origin.by_hand, words))
+    note = f"levels of {percent:g} % of the value where there were none"
+    return replace(origin, by_hand=(*origin.by_hand, note))
 
 
 def _counts(
@@ -224,11 +224,13 @@ def _computed(table: Table, given: int) -> list[str]:
     if not names:
         names = [f"among them {table.label(given)}"]
     more = len(names) - _MOST_TOTALS
-    words = ", ".join(names[:_MOST_TOTALS]) + (f" and {more} more" if more > 0 else "")
+    listing = ", ".join(names[:_MOST_TOTALS]) + (
+        f" and {more} more" if more > 0 else ""
+    )
     count = len(extra)
     return [
         f"{count:,} {'total is' if count == 1 else 'totals are'} computed, not given: "
-        f"{words}"
+        f"{listing}"
     ]
 
 
@@ -394,7 +396,7 @@ def _guess_dimensions(frame: Any, value: str) -> list[str]:
     """
     columns: list[str] = frame.column_names
     names = [c for c in columns if c not in RESERVED and c != value]
-    known = {word.casefold(): word for word in (*RESERVED, value)}
+    known = {text.casefold(): text for text in (*RESERVED, value)}
     for name in names:
         meant = known.get(tidy_code(name).casefold())
         if meant is not None:
@@ -413,9 +415,9 @@ def _refuse_properties(frame: Any, names: Sequence[str]) -> None:
     suspects = []
     codes = np.empty((frame.num_rows, len(names)), dtype=np.int64)
     for k, name in enumerate(names):
-        words, codes[:, k], _ = read_codes(frame, name)
-        many = frame.num_rows >= _FEW_ROWS and 2 * len(words) > frame.num_rows
-        if many and may_be_numbers(shapes_of(pa.array(words)).to_pylist()):
+        distinct, codes[:, k], _ = read_codes(frame, name)
+        many = frame.num_rows >= _FEW_ROWS and 2 * len(distinct) > frame.num_rows
+        if many and may_be_numbers(shapes_of(pa.array(distinct)).to_pylist()):
             suspects.append(k)
     sizes = (codes.max(axis=0, initial=0) + 1).tolist()
     every = len(np.unique(cell_keys(sizes, codes)))
@@ -433,10 +435,10 @@ def _refuse_properties(frame: Any, names: Sequence[str]) -> None:
             )
 
 
-def _nodes(column: str, tree: Hierarchy, words: Sequence[str]) -> NDArray[np.int32]:
+def _nodes(column: str, tree: Hierarchy, distinct: Sequence[str]) -> NDArray[np.int32]:
     """Return the node of each code."""
-    nodes = nodes_of(tree, words)
-    unknown = [words[k] for k in np.flatnonzero(nodes < 0).tolist()]
+    nodes = nodes_of(tree, distinct)
+    unknown = [distinct[k] for k in np.flatnonzero(nodes < 0).tolist()]
     if unknown:
         raise InputError(
             f"codes {listed(unknown, 3)} of column {column!r} are not in its hierarchy",

@@ -55,7 +55,7 @@ def read_labelled(
     inside = format_to_read(p, "table") is PARQUET
     known = None if inside else read_sidecar(p)
     numbers = {value, *RESERVED} - {*TEXTS}
-    frame = read_columns(p, numbers=numbers, ours=known is not None)
+    frame = read_columns(p, numbers=numbers, from_evosdc=known is not None)
     if inside:
         known = _sidecar_inside(frame, p)
     trees = dict(hierarchies or {})
@@ -109,8 +109,9 @@ def refuse_other_equations(table: Table) -> None:
     """Refuse a table whose equations are not those that its labels imply."""
     implied = equations(table.dimensions, table.codes)
     # Tables of evosdc have the same matrix; sorting a million equations takes long.
-    same = _is_same(implied, table.matrix)
-    if np.any(table.rhs) or not (same or _rows(implied) == _rows(table.matrix)):
+    one, other = sparse.csr_array(implied), sparse.csr_array(table.matrix)
+    same = one.shape == other.shape and one.nnz == other.nnz and not (one != other).nnz
+    if np.any(table.rhs) or not (same or _rows(one) == _rows(other)):
         raise TableError(
             "the table has other equations than its labels imply",
             expected="every total the sum of its parts, and nothing else",
@@ -118,16 +119,9 @@ def refuse_other_equations(table: Table) -> None:
         )
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    if one.shape != other.shape or one.nnz != other.nnz:
-        return False
-    return bool((sparse.csr_array(one) != sparse.csr_array(other)).nnz == 0)
-
-
-def _rows(matrix: Any) -> list[tuple[bytes, bytes]]:
+def _rows(rows: Any) -> list[tuple[bytes, bytes]]:
     """Return the equations in canonical order, to compare two sets of them."""
-    rows = sparse.csr_array(matrix)
-    rows.sort_indices()
+    rows = rows.sorted_indices()
     indices = rows.indices.astype(np.int64)
     cuts = rows.indptr.tolist()
     return sorted(

@@ -46,8 +46,8 @@ def write_grid(path: PathLike, table: Table, *, force: bool = False) -> None:
     writer = csv.writer(out, lineterminator="\n")
     corner = f"{table.dimensions[0].name}/{table.dimensions[1].name}"
     writer.writerow([corner, *columns.codes])
-    for code, words in zip(rows.codes, grid, strict=True):
-        writer.writerow([code, *words])
+    for code, texts in zip(rows.codes, grid, strict=True):
+        writer.writerow([code, *texts])
     write_text(path, out.getvalue(), force, public=True)
 
 
@@ -106,12 +106,12 @@ def write_sbs(
         primaries are looked at. B for all where None: a table does not know which rule
         made a cell sensitive.
     """
-    words = _number_text(table)
+    texts = _number_text(table)
     flags = np.where(table.hidden, "D", "V")
     frequency = None
     if confidential:
         frequency, flags, empty = _whole_flags(table, reasons)
-        words[empty] = EMPTY_MARK
+        texts[empty] = EMPTY_MARK
     elif reasons is not None:
         raise InputError(
             "reasons say which hidden cells are sensitive",
@@ -119,10 +119,10 @@ def write_sbs(
             hint="leave them out, or write the confidential file: confidential=True",
         )
     else:
-        words[table.hidden] = None
+        texts[table.hidden] = None
     frame = _labels(table)
     for name, column in (
-        ("value", pa.array(words, pa.string())),
+        ("value", pa.array(texts, pa.string())),
         ("frequency", pa.nulls(len(table)) if frequency is None else frequency),
         ("flag", flags.tolist()),
     ):
@@ -165,11 +165,11 @@ def _number_text(table: Table) -> NDArray[Any]:
 
 
 def _published_text(table: Table) -> NDArray[Any]:
-    words = _number_text(table)
+    texts = _number_text(table)
     if table.frequency is not None:
-        words[(table.frequency == 0) & (table.status == FIXED)] = EMPTY_MARK
-    words[table.hidden] = HIDDEN_MARK
-    return words
+        texts[(table.frequency == 0) & (table.status == FIXED)] = EMPTY_MARK
+    texts[table.hidden] = HIDDEN_MARK
+    return texts
 
 
 def write_published_parquet(path: PathLike, table: Table) -> None:

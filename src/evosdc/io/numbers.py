@@ -81,14 +81,14 @@ class Style:
         old, new = self.replaced
         return text.translate(str.maketrans(old[: len(new)], new, old[len(new) :]))
 
-    def plain_column(self, words: Any) -> Any:
+    def plain_column(self, texts: Any) -> Any:
         """Return an Arrow column of numbers with decimal points at most."""
         old, new = self.replaced
         for mark in old[len(new) :]:
-            words = pc.replace_substring(words, mark, "")
+            texts = pc.replace_substring(texts, mark, "")
         for mark, sign in zip(old, new, strict=False):
-            words = pc.replace_substring(words, mark, sign)
-        return words
+            texts = pc.replace_substring(texts, mark, sign)
+        return texts
 
 
 PLAIN = Style(".")
@@ -118,7 +118,7 @@ class Unreadable(Exception):  # noqa: N818
 
     def error(self, where: str) -> InputError:
         """Return the error of a user, `where` being a file and line, or a row."""
-        # The word itself may be half a confidential value: it is not shown.
+        # The text itself may be half a confidential value: it is not shown.
         return InputError(
             f"{where}: column {self.column!r} {self.what}",
             expected=self.expected,
@@ -226,13 +226,13 @@ def refuse_non_numbers(
         )
 
 
-def shapes_of(words: Any) -> Any:
+def shapes_of(texts: Any) -> Any:
     """Return the shapes of a column of text; blanks become null.
 
     The first character is 0 for a number that begins with 0, which no grouped number
     does, and N for others; then each digit is replaced by 0.
     """
-    trimmed = trim(words)
+    trimmed = trim(texts)
     digits = pc.replace_substring_regex(trimmed, "[0-9]", "0")
     zero = pc.match_substring_regex(trimmed, f"^{_SIGN}0")
     first = pc.if_else(zero, "0", "N")
@@ -240,10 +240,10 @@ def shapes_of(words: Any) -> Any:
     return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), joined)
 
 
-def trim(words: Any) -> Any:
+def trim(texts: Any) -> Any:
     """Return a column of text without blanks of any kind around each entry."""
     around = f"^[{AROUND}]+|[{AROUND}]+$"
-    return pc.replace_substring_regex(words, around, "")
+    return pc.replace_substring_regex(texts, around, "")
 
 
 def plain_numbers(
@@ -252,7 +252,7 @@ def plain_numbers(
     where: Callable[[int], str],
     *,
     decimals: Collection[str] = (),
-    ours: bool = False,
+    from_evosdc: bool = False,
 ) -> dict[str, Any]:
     """Return columns of text with decimal points and no other mark; blanks are null.
 
@@ -264,18 +264,18 @@ def plain_numbers(
         As in `choose_styles`.
     where
         Says where a row is, for messages: the file and the line.
-    ours
+    from_evosdc
         Whether evosdc may have written them: where all numbers fit decimal points
         and no other mark, they are read so.
     """
-    shapes = {name: shapes_of(words) for name, words in columns.items()}
+    shapes = {name: shapes_of(texts) for name, texts in columns.items()}
     distinct = {
         name: column.unique().drop_null().to_pylist() for name, column in shapes.items()
     }
     doubtful = {
         name: found
         for name, found in distinct.items()
-        if not (ours and all(map(PLAIN.fits, found)))
+        if not (from_evosdc and all(map(PLAIN.fits, found)))
     }
     try:
         styles = choose_styles(doubtful, separator, decimals)
@@ -286,10 +286,10 @@ def plain_numbers(
     return {
         name: pc.if_else(
             shapes[name].is_valid(),
-            styles.get(name, PLAIN).plain_column(trim(words)),
+            styles.get(name, PLAIN).plain_column(trim(texts)),
             None,
         )
-        for name, words in columns.items()
+        for name, texts in columns.items()
     }
 
 
@@ -299,12 +299,14 @@ def read_numbers(
     where: Callable[[int], str],
     *,
     decimals: Collection[str] = (),
-    ours: bool = False,
+    from_evosdc: bool = False,
 ) -> dict[str, Any]:
     """Return columns of text as columns of numbers: see `plain_numbers`."""
-    words = plain_numbers(columns, separator, where, decimals=decimals, ours=ours)
-    numbers = {name: pc.cast(column, pa.float64()) for name, column in words.items()}
-    for name, column in words.items():
+    texts = plain_numbers(
+        columns, separator, where, decimals=decimals, from_evosdc=from_evosdc
+    )
+    numbers = {name: pc.cast(column, pa.float64()) for name, column in texts.items()}
+    for name, column in texts.items():
         long = pc.match_substring_regex(column, f"^[-+]?[0-9]{{{EXACT_DIGITS + 1},}}$")
         rows = pc.fill_null(long, False).to_numpy(zero_copy_only=False)
         for row in map(int, np.flatnonzero(rows)):

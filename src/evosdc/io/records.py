@@ -136,14 +136,14 @@ def read_records(path: PathLike, like: Any = None) -> RecordFile:
     missing: dict[str, str] = {}
     decimals: dict[str, int] = {}
     for column in text.column_names:
-        words = text[column].combine_chunks()
+        texts = text[column].combine_chunks()
         if _is_text(like, column):
-            columns[column] = words
+            columns[column] = texts
             continue
-        columns[column], word = _numbers(words, always=like is not None)
-        if word:
-            missing[column] = word
-        digits = _least_digits(columns[column], words)
+        columns[column], mark = _numbers(texts, always=like is not None)
+        if mark:
+            missing[column] = mark
+        digits = _least_digits(columns[column], texts)
         if digits:
             decimals[column] = digits
 
@@ -160,19 +160,19 @@ def _with_points(path: PathLike, like: Any) -> Any:
     text, separator, where = read_csv_text(path)
     numbers: dict[str, Any] = {}
     for name in text.column_names:
-        words = text[name].combine_chunks()
-        words = pc.if_else(pc.is_in(words, value_set=pa.array(_MISSING)), None, words)
-        shapes = shapes_of(words).unique().drop_null().to_pylist()
-        few = like is None and pc.count_distinct(words).as_py() <= _MOST_CATEGORIES
+        texts = text[name].combine_chunks()
+        texts = pc.if_else(pc.is_in(texts, value_set=pa.array(_MISSING)), None, texts)
+        shapes = shapes_of(texts).unique().drop_null().to_pylist()
+        few = like is None and pc.count_distinct(texts).as_py() <= _MOST_CATEGORIES
         alike = len(shapes) == 1 and "," not in shapes[0]
         if few or alike or _is_text(like, name) or not has_marks(shapes):
             continue
         if may_be_numbers(shapes):
-            numbers[name] = words
+            numbers[name] = texts
     for name, plain in plain_numbers(numbers, separator, where).items():
         at = text.column_names.index(name)
-        words = pc.coalesce(plain, text[name].combine_chunks())
-        text = text.set_column(at, name, words)
+        texts = pc.coalesce(plain, text[name].combine_chunks())
+        text = text.set_column(at, name, texts)
     return text
 
 
@@ -196,46 +196,46 @@ def write_records(
     like = like or RecordFile(frame)
     for column in sorted({*like.missing, *like.decimals} & {*frame.column_names}):
         at = frame.column_names.index(column)
-        words = _as_written(
+        texts = _as_written(
             frame[column].combine_chunks(),
             like.missing.get(column, ""),
             like.decimals.get(column, 0),
         )
-        frame = frame.set_column(at, column, words)
+        frame = frame.set_column(at, column, texts)
     write_csv(path, frame, force=force, public=public)
 
 
-def _least_digits(numbers: Any, words: Any) -> int:
+def _least_digits(numbers: Any, texts: Any) -> int:
     """Return the fewest digits that a number has after its point."""
     if not pa.types.is_floating(numbers.type):
         return 0
-    written = words.filter(numbers.is_valid())
+    written = texts.filter(numbers.is_valid())
     if pc.any(pc.match_substring_regex(written, "[eE]")).as_py():
         return 0
     return int(pc.min(_digits(written)).as_py() or 0)
 
 
-def _digits(words: Any) -> Any:
+def _digits(texts: Any) -> Any:
 
-    after = pc.subtract(pc.utf8_length(words), pc.find_substring(words, "."))
-    return pc.if_else(pc.match_substring(words, "."), pc.subtract(after, 1), 0)
+    after = pc.subtract(pc.utf8_length(texts), pc.find_substring(texts, "."))
+    return pc.if_else(pc.match_substring(texts, "."), pc.subtract(after, 1), 0)
 
 
 def _as_written(numbers: Any, missing: str, digits: int) -> Any:
     """Return numbers as text with at least so many digits after the point."""
     if pa.types.is_floating(numbers.type):
-        words = format_numbers(numbers.fill_null(0.0).to_numpy(zero_copy_only=False))
-        scientific = pc.match_substring_regex(words, "[eE]")
-        short = pc.max_element_wise(pc.subtract(digits, _digits(words)), 0)
+        texts = format_numbers(numbers.fill_null(0.0).to_numpy(zero_copy_only=False))
+        scientific = pc.match_substring_regex(texts, "[eE]")
+        short = pc.max_element_wise(pc.subtract(digits, _digits(texts)), 0)
         short = pc.if_else(scientific, 0, short)
-        whole = pc.and_(pc.greater(short, 0), pc.equal(_digits(words), 0))
+        whole = pc.and_(pc.greater(short, 0), pc.equal(_digits(texts), 0))
         point = pc.if_else(whole, ".", "")
         zeros = pc.binary_repeat(pa.scalar("0"), short)
-        words = pc.binary_join_element_wise(words, point, zeros, "")
-        words = pc.if_else(numbers.is_valid(), words, None)
+        texts = pc.binary_join_element_wise(texts, point, zeros, "")
+        texts = pc.if_else(numbers.is_valid(), texts, None)
     else:
-        words = numbers.cast(pa.string())
-    return pc.fill_null(words, missing) if missing else words
+        texts = numbers.cast(pa.string())
+    return pc.fill_null(texts, missing) if missing else texts
 
 
 def _is_text(like: Any, column: str) -> bool:
@@ -262,46 +262,46 @@ def _as_in(frame: Any, like: Any) -> Any:
     return frame
 
 
-def _days(words: Any) -> Any:
+def _days(texts: Any) -> Any:
     """Return a column of dates such as 2021-07-31; None for any other column."""
-    if not pc.all(pc.match_substring_regex(words, _DAY)).as_py():
+    if not pc.all(pc.match_substring_regex(texts, _DAY)).as_py():
         return None
     try:
-        return words.cast(pa.date32())
+        return texts.cast(pa.date32())
     except pa.ArrowInvalid:
         # Such as the 31st of February: a code, not a date.
         return None
 
 
-def _numbers(words: Any, *, always: bool = False) -> tuple[Any, str]:
+def _numbers(texts: Any, *, always: bool = False) -> tuple[Any, str]:
     """Return a column as numbers if that loses nothing, and its text for missing ones.
 
     Decimals of few distinct values are categories and stay text, unless `always`.
     """
-    known = pc.is_in(words, value_set=pa.array(_MISSING))
-    marks = words.filter(known)
-    plain = pc.if_else(known, None, words)
+    known = pc.is_in(texts, value_set=pa.array(_MISSING))
+    marks = texts.filter(known)
+    plain = pc.if_else(known, None, texts)
     if plain.null_count == len(plain):
-        return words, ""
-    word = marks[0].as_py() if len(marks) else ""
+        return texts, ""
+    mark = marks[0].as_py() if len(marks) else ""
     days = _days(plain)
     if days is not None:
-        return days, word
+        return days, mark
     try:
         whole = plain.cast(pa.int64())
         if pc.all(pc.equal(whole.cast(pa.string()), plain)).as_py():
-            return whole, word
+            return whole, mark
     except pa.ArrowInvalid:
         pass
     # 01 is a code; 0.1 and -0.5 are numbers. Digits beyond double precision are lost.
     if pc.any(pc.match_substring_regex(plain, "^[+-]?(0[0-9]|[0-9]{17})")).as_py():
-        return words, ""
+        return texts, ""
     try:
         real = plain.cast(pa.float64())
     except pa.ArrowInvalid:
-        return words, ""
+        return texts, ""
     if not pc.all(pc.is_finite(real)).as_py():
-        return words, ""
+        return texts, ""
     if not always and pc.count_distinct(real).as_py() <= _MOST_CATEGORIES:
-        return words, ""
-    return real, word
+        return texts, ""
+    return real, mark

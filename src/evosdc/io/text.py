@@ -47,12 +47,12 @@ def text_columns(frames: Iterable[Any]) -> dict[str, dict[str, None]]:
     found: dict[str, dict[str, None]] = {}
     for frame in frames:
         for name in frame.column_names:
-            words = pc.unique(frame[name])
-            if pa.types.is_dictionary(words.type):
-                words = words.dictionary_decode()
-            kind = words.type
+            texts = pc.unique(frame[name])
+            if pa.types.is_dictionary(texts.type):
+                texts = texts.dictionary_decode()
+            kind = texts.type
             text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-            seen = words.drop_null().to_pylist() if text else ()
+            seen = texts.drop_null().to_pylist() if text else ()
             found.setdefault(name, {}).update(dict.fromkeys(seen))
     return found
 
@@ -71,15 +71,15 @@ def format_number(value: float) -> str:
     return str(format_numbers(np.array([value]))[0].as_py())
 
 
-def quoted(words: Any, separator: str) -> Any:
+def quoted(texts: Any, separator: str) -> Any:
     """Quote the entries that a CSV reader would otherwise misread."""
-    if pa.types.is_null(words.type):
+    if pa.types.is_null(texts.type):
         # A column of nulls has a type without text functions.
-        return pc.cast(words, "string")
-    odd = pc.match_substring_regex(words, f'["\\r\\n{separator}]|^\\s|\\s$')
+        return pc.cast(texts, "string")
+    odd = pc.match_substring_regex(texts, f'["\\r\\n{separator}]|^\\s|\\s$')
     mark = pa.scalar('"')
-    doubled = pc.replace_substring(words, '"', '""')
-    return pc.if_else(odd, pc.binary_join_element_wise(mark, doubled, mark, ""), words)
+    doubled = pc.replace_substring(texts, '"', '""')
+    return pc.if_else(odd, pc.binary_join_element_wise(mark, doubled, mark, ""), texts)
 
 
 def line_bytes(columns: Sequence[Any], separator: str) -> bytes:

@@ -115,10 +115,10 @@ class _Block:
             field = pc.utf8_slice_codeunits(self.lines, start, start + variable.width)
         else:
             field = self.fields[position]
-        words = pc.utf8_trim(pc.utf8_trim_whitespace(field), '"')
+        texts = pc.utf8_trim(pc.utf8_trim_whitespace(field), '"')
         unknown = () if variable.is_code else variable.missing
-        absent = pc.is_in(words, pa.array(["", *unknown]))
-        return pc.if_else(absent, None, words)
+        absent = pc.is_in(texts, pa.array(["", *unknown]))
+        return pc.if_else(absent, None, texts)
 
 
 def _blocks(path: PathLike) -> Iterator[list[str]]:

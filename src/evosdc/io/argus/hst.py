@@ -60,8 +60,8 @@ def read_hst(path: PathLike, separator: str | None = None) -> list[Apriori]:
     found: list[tuple[Apriori, list[str]]] = []
     for number, line in enumerate(lines, 1):
         if line.strip():
-            words = [tidy_code(field) for field in split_line(line, separator)]
-            found.append(_entry(words, f"{path}, line {number}", number))
+            fields = [tidy_code(field) for field in split_line(line, separator)]
+            found.append(_entry(fields, f"{path}, line {number}", number))
     return _with_numbers(found, separator, path)
 
 
@@ -133,11 +133,11 @@ def read_apriori_into(
     safe = int(((table.status == PRIMARY) & (changed.status != PRIMARY)).sum())
     unsafe = int(((table.status != PRIMARY) & (changed.status == PRIMARY)).sum())
     levels = (table.lpl != changed.lpl) | (table.upl != changed.upl)
-    words = (
+    note = (
         f"a-priori file {Path(path).name} ({safe:,} cells made safe, {unsafe:,} made "
         f"sensitive, levels of {int(levels.sum()):,} set)"
     )
-    origin = replace(table.origin, by_hand=(*table.origin.by_hand, words))
+    origin = replace(table.origin, by_hand=(*table.origin.by_hand, note))
     return changed.replace(origin=origin)
 
 
@@ -247,17 +247,17 @@ class _Changes(StatusByHand):
         self.upl = np.where(bare, size, self.upl)
 
 
-def _entry(words: list[str], where: str, line: int) -> tuple[Apriori, list[str]]:
+def _entry(fields: list[str], where: str, line: int) -> tuple[Apriori, list[str]]:
     """Find the letter, which is the last entry before the numbers at the end."""
     for count in (0, 1, 2):
-        if len(words) <= count + 1:
+        if len(fields) <= count + 1:
             break
-        action, counts = _ACTIONS.get(words[-1 - count].upper(), ("", ()))
+        action, counts = _ACTIONS.get(fields[-1 - count].upper(), ("", ()))
         if count in counts:
-            numbers = words[len(words) - count :]
-            if not all(any(c in "0123456789" for c in word) for word in numbers):
+            numbers = fields[len(fields) - count :]
+            if not all(any(c in "0123456789" for c in field) for field in numbers):
                 break
-            return Apriori(tuple(words[: -1 - count]), action, (), line), numbers
+            return Apriori(tuple(fields[: -1 - count]), action, (), line), numbers
     raise _not_a_line(where)
 
 
@@ -265,10 +265,10 @@ def _with_numbers(
     found: list[tuple[Apriori, list[str]]], separator: str, path: PathLike
 ) -> list[Apriori]:
     """Read the numbers of all lines together, as one alone may be ambiguous."""
-    words = [word for _, numbers in found for word in numbers]
+    texts = [number for _, written in found for number in written]
     lines = [entry.line for entry, numbers in found for _ in numbers]
     read = read_numbers(
-        {"levels and costs": pa.array(words, pa.string())},
+        {"levels and costs": pa.array(texts, pa.string())},
         separator,
         lambda row: f"{path}, line {lines[row]}",
     )

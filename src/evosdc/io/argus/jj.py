@@ -217,12 +217,12 @@ def _equation_lines(
     pointers = matrix.indptr[start : stop + 1]
     terms = slice(int(pointers[0]), int(pointers[-1]))
     cells = pc.cast(pa.array(matrix.indices[terms]), pa.string())
-    words = pc.binary_join_element_wise(
+    texts = pc.binary_join_element_wise(
         cells, pa.scalar("("), format_numbers(matrix.data[terms]), pa.scalar(")"), ""
     )
-    words = pc.replace_substring(words, "(", " (")
+    texts = pc.replace_substring(texts, "(", " (")
     offsets = pa.array((pointers - pointers[0]).astype(np.int32))
-    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, words), " ")
+    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, texts), " ")
     counts = pc.cast(pa.array(np.diff(pointers)), pa.string())
     heads = format_numbers(rhs[start:stop])
     return line_bytes([heads, counts, pa.scalar(":"), joined], " ")
@@ -302,7 +302,7 @@ def _equations(block: bytes, lines: NDArray[np.int64], n: int) -> Any:
     if len(colon) != m or len(opening) != len(closing):
         return None
     plain = block.translate(_BLANKS_FOR_MARKS)
-    words = _number_starts(plain)
+    texts = _number_starts(plain)
     with warnings.catch_warnings():
         # An unreadable number ends the reading early, which the count below shows.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -311,7 +311,7 @@ def _equations(block: bytes, lines: NDArray[np.int64], n: int) -> Any:
         except ValueError:
             return None
     terms = len(opening)
-    if len(numbers) != 2 * m + 2 * terms or len(words) != len(numbers):
+    if len(numbers) != 2 * m + 2 * terms or len(texts) != len(numbers):
         return None
     indptr = np.searchsorted(opening, lines).astype(np.int64)
     start = 2 * np.arange(m) + 2 * indptr[:-1]
@@ -319,10 +319,10 @@ def _equations(block: bytes, lines: NDArray[np.int64], n: int) -> Any:
     coefficient = 2 * (row + 1) + 2 * np.arange(terms) + 1
     # Each mark must be exactly where the grammar puts it among the numbers.
     grammar = (
-        np.array_equal(np.searchsorted(words, lines[:-1]), start)
-        and np.array_equal(np.searchsorted(words, colon), start + 2)
-        and np.array_equal(np.searchsorted(words, opening), coefficient)
-        and np.array_equal(np.searchsorted(words, closing), coefficient + 1)
+        np.array_equal(np.searchsorted(texts, lines[:-1]), start)
+        and np.array_equal(np.searchsorted(texts, colon), start + 2)
+        and np.array_equal(np.searchsorted(texts, opening), coefficient)
+        and np.array_equal(np.searchsorted(texts, closing), coefficient + 1)
         and np.array_equal(numbers[start + 1], np.diff(indptr))
     )
     cells = numbers[coefficient - 1]
@@ -408,48 +408,48 @@ class _Reader:
         raise line_error(self.name, self.line, what, expected=expected, hint=hint)
 
     def _count(self, what: str, least: int) -> int:
-        word = self._take(what).strip()
+        text = self._take(what).strip()
         # One line per cell and equation: a larger count must not allocate memory.
         left = len(self.lines) - self.next
-        if re.fullmatch(r"\d{1,12}", word) is None or int(word) < least:
-            self._fail(f"{word[:30]!r} for {what}", f"a whole number from {least}")
-        if int(word) > left:
+        if re.fullmatch(r"\d{1,12}", text) is None or int(text) < least:
+            self._fail(f"{text[:30]!r} for {what}", f"a whole number from {least}")
+        if int(text) > left:
             self._fail(
-                f"{what} is {word}, but only {left} lines follow",
+                f"{what} is {text}, but only {left} lines follow",
                 "a line for each",
                 "the file is cut off or the count is wrong",
             )
-        return int(word)
+        return int(text)
 
     def _cell(self, cell: int, n: int, numbers: np.ndarray) -> str:
-        words = self._take(f"cell {cell} of {n}").split()
+        texts = self._take(f"cell {cell} of {n}").split()
         line = f"cell {cell} of {n}: {_CELL_LINE}"
-        if words[0] != str(cell):
+        if texts[0] != str(cell):
             self._fail(
-                f"cell index {words[0][:30]!r}",
+                f"cell index {texts[0][:30]!r}",
                 f"{cell}: cells are numbered from 0 in order, {n} in all",
                 "renumber the cells, or correct the number of cells",
             )
-        if len(words) != len(_FIELDS):
-            self._fail(f"{len(words)} fields", f"{len(_FIELDS)} fields, {line}")
+        if len(texts) != len(_FIELDS):
+            self._fail(f"{len(texts)} fields", f"{len(_FIELDS)} fields, {line}")
         column = 0
-        for field, word in zip(_FIELDS, words, strict=True):
+        for field, text in zip(_FIELDS, texts, strict=True):
             if field in ("index", "status"):
                 continue
-            # The word may be half a confidential value: it is not shown.
-            if _NUMBER.fullmatch(word) is None:
+            # The text may be half a confidential value: it is not shown.
+            if _NUMBER.fullmatch(text) is None:
                 self._fail(
                     f"the {field} of cell {cell} is not a number",
                     "a number with a decimal point, or inf for a bound",
                 )
-            numbers[cell, column] = float(word)
+            numbers[cell, column] = float(text)
             column += 1
-        if words[3].lower() not in STATUSES:
+        if texts[3].lower() not in STATUSES:
             self._fail(
-                f"status {words[3][:30]!r} of cell {cell}",
+                f"status {texts[3][:30]!r} of cell {cell}",
                 "s (safe), u (primary), m (secondary) or z (fixed)",
             )
-        return words[3].lower()
+        return texts[3].lower()
 
     def _equation(
         self, row: int, m: int, n: int, indices: list[int], data: list[float]

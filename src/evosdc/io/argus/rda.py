@@ -175,9 +175,9 @@ def read_rda(path: PathLike, *, of_table: bool = False) -> Description:
     """
     reader = _Reader(path, of_table)
     for number, line in enumerate(read_text(path).split("\n"), 1):
-        words = [(a or b or c, bool(a)) for a, b, c in _TOKEN.findall(line)]
-        if words:
-            reader.line(number, words)
+        tokens = [(a or b or c, bool(a)) for a, b, c in _TOKEN.findall(line)]
+        if tokens:
+            reader.line(number, tokens)
     return reader.description()
 
 
@@ -214,16 +214,16 @@ class _Reader:
             tuple(self.variables), self.separator, self.statuses, self.path.parent
         )
 
-    def line(self, number: int, words: list[tuple[str, bool]]) -> None:
+    def line(self, number: int, tokens: list[tuple[str, bool]]) -> None:
         self.number = number
-        first, quoted = words[0]
+        first, quoted = tokens[0]
         if not first.startswith("<") or quoted:
-            self._variable([w for w, _ in words])
+            self._variable([w for w, _ in tokens])
             return
         tags = [
-            w[1:-1].strip().upper() for w, q in words if w.startswith("<") and not q
+            w[1:-1].strip().upper() for w, q in tokens if w.startswith("<") and not q
         ]
-        values = [w for w, q in words if q or not w.startswith("<")]
+        values = [w for w, q in tokens if q or not w.startswith("<")]
         if tags[0] in ("SEPARATOR", "SAFE", "UNSAFE", "PROTECT"):
             self._heading(tags[0], values)
             return
@@ -247,13 +247,13 @@ class _Reader:
         else:
             self.statuses[tag.lower()] = values[0]
 
-    def _variable(self, words: list[str]) -> None:
-        name, rest = words[0], words[1:]
+    def _variable(self, tokens: list[str]) -> None:
+        name, rest = tokens[0], tokens[1:]
         if any(v.name == name for v in self.variables):
             self._fail(f"variable {name!r} stands twice", "each variable once")
         # Where it begins, in fixed format, and how long it is; tables say neither.
         places = 0 if self.of_table else 2 if self.separator is None else 1
-        if len(rest) < places or not all(word.isdecimal() for word in rest[:places]):
+        if len(rest) < places or not all(token.isdecimal() for token in rest[:places]):
             fixed = places == 2
             self._fail(
                 f"variable {name!r} has no {'start and ' * fixed}length",
@@ -303,5 +303,5 @@ class _Reader:
         self.variables[-1] = replace(variable, **changes)
 
 
-def _stripped(words: list[str]) -> tuple[str, ...]:
-    return tuple(word.strip() for word in words if word.strip())
+def _stripped(tokens: list[str]) -> tuple[str, ...]:
+    return tuple(token.strip() for token in tokens if token.strip())

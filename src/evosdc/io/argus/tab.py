@@ -125,8 +125,8 @@ def read_tab_frame(path: PathLike, description: Description) -> Any:
     frame = parse_rows(text, [*names, *extra], separator, str(path), header=False)
     columns = {}
     for name in names:
-        words = pc.utf8_trim_whitespace(frame[name])
-        columns[name] = pc.if_else(pc.equal(words, ""), None, words)
+        texts = pc.utf8_trim_whitespace(frame[name])
+        columns[name] = pc.if_else(pc.equal(texts, ""), None, texts)
     return with_numbers(
         pa.table(columns),
         [v.name for v in description.variables if v.is_number],
@@ -241,7 +241,7 @@ def _tree_files(path: Path, table: Table) -> dict[str, Path]:
 def _decimals(numbers: NDArray[np.float64]) -> str:
     """Return the property of decimals, so that 1.234 is not read as 1234."""
     shown = format_numbers(numbers[np.isfinite(numbers)]).to_pylist()
-    digits = [len(word.partition(".")[2]) for word in shown if "e" not in word]
+    digits = [len(text.partition(".")[2]) for text in shown if "e" not in text]
     return f"\n  <DECIMALS> {max(digits)}" if any(digits) else ""
 
 
@@ -300,6 +300,6 @@ def _statuses(column: Any, description: Description) -> list[str | None]:
     meaning = {letters[kind].casefold(): _MEANING[kind] for kind in _MEANING}
     meaning = {"m": "m"} | meaning
     return [
-        None if word is None else meaning.get(word.casefold(), f"{word} in the file")
-        for word in column.to_pylist()
+        None if text is None else meaning.get(text.casefold(), f"{text} in the file")
+        for text in column.to_pylist()
     ]
