@@ -89,7 +89,7 @@ class Format:
         return "columns" in self.read
 
     def endings(self) -> tuple[str, ...]:
-        """Return every suffix, also with what says that a file is compressed."""
+        """Return every suffix, with and without those of compressed files."""
         packings = ("", *PACKINGS) if self.packed else ("",)
         return tuple(s + packing for s in self.suffixes for packing in packings)
 
@@ -155,7 +155,7 @@ FORMATS = (
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout of a protected table, beside ``published.csv`` (``--formats NAME``).
+    """A layout of a protected table, written in addition to ``published.csv``.
 
     Attributes
     ----------

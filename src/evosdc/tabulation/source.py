@@ -310,8 +310,8 @@ def _relation(
             with _without_values(path, (duckdb.Error,)):
                 return house.read_parquet(named), None
         raise InputError(
-            f"{path} is a file of tau-Argus, whose description belongs to it",
-            expected="its records",
+            f"{path} is of the format {form.name} ({form.what})",
+            expected="CSV, Parquet, or the records of one such file",
             hint="open it first: evosdc.io.open_microdata(path).source",
         )
     if is_stream(source):
