@@ -21,7 +21,7 @@ from evosdc.evolution.stopping import (
     TimeLimit,
 )
 from evosdc.instances import make
-from evosdc.parallel import Pool, Workers, joined, open_pool
+from evosdc.parallel import Pool, Workers, open_workers, open_pool
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
@@ -226,7 +226,7 @@ def run_all(
     done = len(runs) - len(pending)
     shared = Prepared(contenders, tuple(samples))
     with (
-        joined(cluster, workers if cluster else workers or 1) as found,
+        open_workers(cluster, workers if cluster else workers or 1) as found,
         open_pool(found if cluster or found.count > 1 else Workers(0), shared) as pool,
     ):
         for family in dict.fromkeys(run.instance.family for run in pending):

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 import evosdc
+from evosdc.formats import ASC, CSV, PARQUET, suffixes
 from evosdc.io import read_records, write_records, write_table
 from evosdc.io.paths import open_output
-from evosdc.io.suffixes import ASC, CSV, PARQUET, suffixes
 from evosdc.table import Table
 
 Run = Callable[..., tuple[int, str, str]]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from builders import examples
 from evosdc.errors import EvosdcError
+from evosdc.formats import FORMATS
 from evosdc.io import (
     read_hierarchy,
     read_hst,
@@ -123,3 +124,17 @@ def test_damage(name: str, whole: bytes, data: st.DataObject) -> None:
             read_pattern(folder / name, one_dimension())
         else:
             read_table(folder / name)
+
+
+@pytest.mark.parametrize(
+    "suffix", [form.suffixes[0] for form in FORMATS if "table" in form.written]
+)
+@examples(20)
+@given(data=st.data())
+def test_damage_of_every_format(suffix: str, data: st.DataObject) -> None:
+    """What was written and damaged afterwards, with the files that belong to it."""
+    with tempfile.TemporaryDirectory() as place, suppress(EvosdcError):
+        path = Path(place) / f"t{suffix}"
+        write_table(path, one_dimension())
+        path.write_bytes(data.draw(damaged(path.read_bytes())))
+        read_table(path)

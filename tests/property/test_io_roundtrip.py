@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import examples
+from evosdc.formats import FORMATS
 from evosdc.io import (
     frame_of,
     read_jj,
@@ -27,6 +28,12 @@ from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 ALL = ("value", "weight", "status", "lower", "upper", "lpl", "upl", "spl")
 quick = examples(25)
+COLUMNS = [
+    ending
+    for form in FORMATS
+    if form.has_columns
+    for ending in form.endings()[: 1 + form.packed]
+]
 
 codes = st.text(st.sampled_from("aZ0é;,\"' |.-1"), min_size=1, max_size=4).map(
     str.strip
@@ -98,7 +105,7 @@ def same(one: Table, two: Table, names: tuple[str, ...] = ALL) -> None:
 
 
 @quick
-@given(tables(), st.sampled_from([".csv", ".csv.gz", ".parquet"]))
+@given(tables(), st.sampled_from(COLUMNS))
 def test_labelled(table: Table, suffix: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"t{suffix}"

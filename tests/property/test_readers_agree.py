@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import evosdc
 from builders import examples
 from evosdc.errors import EvosdcError, InputError
-from evosdc.io import read_hst, read_labels, read_records, read_table, read_waiver
-from evosdc.io.cells import read_earlier, read_published
-from evosdc.io.column_plan import read_column_wishes
+from evosdc.io import read_consents, read_hst, read_labels, read_records, read_table
+from evosdc.io.cells import read_already_published, read_published
+from evosdc.io.columns_file import read_columns_file
 from evosdc.table import Table
 
 CODES = ("Köln", "Łódź", "É", "Ñ", "d’Or", "Ulm")
@@ -166,12 +166,12 @@ def test_every_kind_of_file_is_read_in_every_encoding(
     assert jj.value.tolist() == [1, 1]
     listed = put("labels.csv", "Région;factor\nÄrö;1,5\n")
     assert read_labels(listed) == [({"Région": "Ärö"}, 1.5)]
-    assert read_waiver(put("w.txt", "Ärö\nÜnö\n")) == ["Ärö", "Ünö"]
+    assert read_consents(put("w.txt", "Ärö\nÜnö\n")) == ["Ärö", "Ünö"]
     plan = put("c.toml", '[columns."Größe"]\naction = "drop"\n')
-    assert read_column_wishes(plan).exclude == ("Größe",)
+    assert read_columns_file(plan).exclude == ("Größe",)
     rows = "Région;value;status\nÄrö;1,5;s\nÜnö;2;s\nSüd;3,5;s\nNord;;x\nTotal;7,5;s\n"
     published = put("p.csv", rows)
-    assert read_earlier(published, table).known.sum() == 4
+    assert read_already_published(published, table).known.sum() == 4
     assert read_published(published, table).sum() == 1
 
 

@@ -8,11 +8,12 @@ import pytest
 
 import evosdc
 from builders import Command
+from evosdc import formats
 from evosdc.errors import InputError
 from evosdc.io import read_table, write_table
 from evosdc.io.argus.asc import read_asc
 from evosdc.io.argus.rda import read_rda
-from evosdc.table import Hierarchy
+from evosdc.table import Hierarchy, Table
 
 RDA = """R 1 1 9
 <RECODEABLE>
@@ -152,14 +153,17 @@ def test_a_slash_in_a_name_does_no_harm(tmp_path: Path) -> None:
     assert again.value.tolist() == table.value.tolist()
 
 
+def write_new(path: Path, table: Table) -> None:
+    del table
+    path.write_text("new")
+
+
 def test_a_layout_cannot_be_without_a_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evosdc.io import formats
-
-    layout = formats.Layout(lambda path, _: path.write_text("new") and None, "-new.txt")
-    monkeypatch.setitem(formats.LAYOUTS, "new", layout)
-    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, "new"))
+    layout = formats.Layout("new", "-new.txt", f"{__name__}:write_new")
+    monkeypatch.setattr(formats, "LAYOUTS", (*formats.LAYOUTS, layout))
+    monkeypatch.setattr("evosdc.io.layouts.LAYOUTS", formats.LAYOUTS)
     cells = {"r": ["a", "b", "c"], "value": [5, 20, 30], "status": ["s"] * 3}
     result = evosdc.protect(
         cells, read=evosdc.Read(rules="none"), stop=evosdc.Stop(evaluations=1)
@@ -167,4 +171,4 @@ def test_a_layout_cannot_be_without_a_writer(
     folder = Path(result.write(tmp_path / "out", formats="new"))
     assert (folder / "published-new.txt").read_text() == "new"
     with pytest.raises(TypeError):
-        formats.Layout(ending="-new.txt")  # type: ignore[call-arg]
+        formats.Layout("new", "-new.txt")  # type: ignore[call-arg]

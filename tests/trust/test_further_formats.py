@@ -18,16 +18,17 @@ from made_results import exposed, linked_of, numbers, result_of, tree_of, turnov
 import evosdc
 from builders import unlabelled
 from evosdc.errors import InputError
+from evosdc.formats import LAYOUTS, layout_names
 from evosdc.io import (
-    check_also,
+    check_formats,
     published_frame,
     read_apriori_into,
     read_table,
 )
-from evosdc.io.formats import FORMATS, LAYOUTS
 from evosdc.results.tables import Protection
 
-ALL = ",".join(FORMATS)
+ALL = ",".join(layout_names())
+PUBLISHABLE = [layout.name for layout in LAYOUTS]
 
 
 def made(kind: str) -> Protection:
@@ -97,8 +98,8 @@ def test_primaries_look_like_secondaries(tmp_path: Path, kind: str) -> None:
             status=np.array([letters.get(s, s) for s in result.table.status]),
         ),
     )
-    one = result.write(tmp_path / "a", formats=LAYOUTS)
-    two = other.write(tmp_path / "b", formats=LAYOUTS)
+    one = result.write(tmp_path / "a", formats=PUBLISHABLE)
+    two = other.write(tmp_path / "b", formats=PUBLISHABLE)
     names = sorted(p.name for p in one.iterdir())
     assert names == sorted(p.name for p in two.iterdir())
     for name in names:
@@ -169,17 +170,17 @@ def test_force_leaves_none_of_them_behind(tmp_path: Path, kind: str) -> None:
 
 def test_formats_that_a_table_has_not_are_refused() -> None:
     cube = turnover_of(numbers(np.random.default_rng(2), (2, 2, 2), 0))
-    assert check_also("pivot, SBS,pivot", cube) == ("pivot", "sbs")
-    for also, says in (
+    assert check_formats("pivot, SBS,pivot", cube) == ("pivot", "sbs")
+    for asked, says in (
         ("xlsx", "there is no format 'xlsx'"),
         ("grid", "3 dimensions has no grid"),
     ):
         with pytest.raises(InputError, match=says):
-            check_also(also, cube)
+            check_formats(asked, cube)
     bare = unlabelled(cube)
-    assert check_also("parquet,jj", bare) == ("parquet", "jj")
+    assert check_formats("parquet,jj", bare) == ("parquet", "jj")
     with pytest.raises(InputError, match="without labels has no tab"):
-        check_also("tab", bare)
+        check_formats("tab", bare)
 
 
 def test_cells_that_no_table_shows_are_in_none_of_them(tmp_path: Path) -> None:
@@ -190,7 +191,7 @@ def test_cells_that_no_table_shows_are_in_none_of_them(tmp_path: Path) -> None:
     linked = evosdc.tabulate(firms, spans, "turnover", rules=["freq:32"])
     assert linked.table.unshown is not None
     result = evosdc.protect(linked, method="attacker", stop=evosdc.Stop(evaluations=1))
-    out = result.write(tmp_path / "out", formats=LAYOUTS)
+    out = result.write(tmp_path / "out", formats=PUBLISHABLE)
     unshown = {float(x) for x in result.table.value[result.table.unshown]}
     assert len(unshown) > 10
     files = [p for p in out.iterdir() if p.name != "report.html"]

@@ -327,7 +327,7 @@ def test_what_a_killed_run_left_is_known(
     def killed(*_: object) -> None:
         raise KilledError
 
-    monkeypatch.setattr("evosdc.results.tables.write_also", killed)
+    monkeypatch.setattr("evosdc.results.tables.write_layouts", killed)
     # A process that is killed tidies nothing.
     monkeypatch.setattr("evosdc.results.folder._remove_stage", lambda _: None)
     with pytest.raises(KilledError):

@@ -150,14 +150,14 @@ def test_thousands_are_not_decimals(
     lines = "".join(f"{code};{word}\n" for code, word in zip("abc", words, strict=True))
     path = written(tmp_path / "t.csv", "r;value\n" + lines)
     if refused:
-        with pytest.raises(InputError, match="part thousands") as caught:
+        with pytest.raises(InputError, match="separate thousands") as caught:
             read_table(path)
         assert not any(word in str(caught.value) for word in words)
     else:
         expected = [float(word.replace(",", ".")) for word in words]
         assert read_table(path).value[:3].tolist() == expected
     if refused:
-        with pytest.raises(InputError, match="part thousands"):
+        with pytest.raises(InputError, match="separate thousands"):
             tabulate(path, ["r"], "value")
     else:
         made = tabulate(path, ["r"], "value")
@@ -217,9 +217,7 @@ def test_cells_that_no_equation_ties_are_noted(tmp_path: Path) -> None:
         tmp_path / "t.jj", "\n".join([*lines, "1", "0 3 : 2 (-1) 0 (1) 1 (1)"]) + "\n"
     )
     table = read_table(path)
-    assert any(
-        "1 cell stands in no equation, the first cell 3" in n for n in table.notes
-    )
+    assert any("1 cell is in no equation, the first cell 3" in n for n in table.notes)
     tied = path.read_text().replace("1\n0 3 :", "2\n0 3 : 2 (-1) 0 (1) 1 (1)\n-6 2 :")
     tied = tied.replace("-6 2 : 2 (-1) 0 (1) 1 (1)", "-6 2 : 3 (-1) 2 (1)")
     assert read_table(written(tmp_path / "u.jj", tied)).notes == ()

@@ -255,7 +255,7 @@ def test_a_table_that_cannot_be_written_leaves_the_pair_as_it_was(
     def fail(*_: Any, **__: Any) -> None:
         raise InputError("t.csv cannot be written: the disk is full")
 
-    monkeypatch.setattr("evosdc.io.labelled.write_csv", fail)
+    monkeypatch.setattr("evosdc.io.delimited.write_csv", fail)
     with pytest.raises(InputError, match="disk is full"):
         write_table(path, tabulated(999.0, "freq:4"), force=True)
     with pytest.raises(InputError, match="disk is full"):

@@ -25,7 +25,7 @@ from evosdc.attack import judge, judge_attackers, tasks
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.parallel import joined, open_pool
+from evosdc.parallel import open_pool, open_workers
 from evosdc.parallel import pool as pools
 from evosdc.suppress.methods import hitas
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
@@ -48,7 +48,7 @@ def wrong(_: int, flag: str) -> None:
 
 
 def test_answers_are_those_of_this_process(both: Any):
-    with joined(both) as cluster:
+    with open_workers(both) as cluster:
         assert cluster.count == 2
         with open_pool(cluster, 10) as pool:
             assert pool.map(scaled, [3, 1, 2]) == [30, 10, 20]
@@ -60,7 +60,7 @@ def test_answers_are_those_of_this_process(both: Any):
 
 
 def test_a_client_that_was_given_stays_open_and_what_runs_is_cancelled(both: Any):
-    with joined(both) as cluster, open_pool(cluster, 10) as pool:
+    with open_workers(both) as cluster, open_pool(cluster, 10) as pool:
         task = pool.submit(process, 1.0)
         assert not task.done()
     assert both.status == "running"
@@ -70,7 +70,7 @@ def test_a_client_that_was_given_stays_open_and_what_runs_is_cancelled(both: Any
 def test_errors_of_a_task_come_home_and_are_not_tried_again(both: Any, tmp_path: Path):
     flag = tmp_path / "tried"
     with (
-        joined(both) as cluster,
+        open_workers(both) as cluster,
         open_pool(cluster, 10) as pool,
         pytest.raises(LevelError, match="no pattern"),
     ):
@@ -83,7 +83,7 @@ def test_under_a_clock_what_islands_find_comes_home(
 ):
     monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.5)
     asked = Problem.of(make("random", 3, shape=(6, 5, 5), sensitive=0.15))
-    with joined(both) as cluster:
+    with open_workers(both) as cluster:
         search = UntilHelped(seed=1, workers=cluster)
         run_hybrid(asked, HybridParameters(tree=0), search)
     assert search.helped
@@ -92,14 +92,14 @@ def test_under_a_clock_what_islands_find_comes_home(
 def test_walks_are_started_on_a_cluster(both: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.5)
     table = make("random", 4, shape=(12, 10, 8), sensitive=0.05)
-    with joined(both) as cluster:
+    with open_workers(both) as cluster:
         search = UntilElsewhere(seed=1, workers=cluster)
         run_method("ls-rebuild", table, search)
     assert search.reason == "helped"
 
 
 def test_a_lost_worker_costs_its_task_only(both: Any, tmp_path: Path):
-    with joined(both) as cluster, open_pool(cluster, 10) as pool:
+    with open_workers(both) as cluster, open_pool(cluster, 10) as pool:
         others = [pool.submit(scaled, i) for i in range(4)]
         lost = pool.submit(deadly_once, str(tmp_path / "flag"))
         assert lost.result() == "survived"
@@ -107,7 +107,7 @@ def test_a_lost_worker_costs_its_task_only(both: Any, tmp_path: Path):
 
 
 def test_what_is_shared_is_sent_again_when_everyone_who_had_it_is_lost(both: Any):
-    with joined(both) as cluster, open_pool(cluster, 10) as pool:
+    with open_workers(both) as cluster, open_pool(cluster, 10) as pool:
         assert pool.map(scaled, [1]) == [10]
         for pid in both.run(os.getpid).values():
             os.kill(pid, signal.SIGKILL)
@@ -128,12 +128,12 @@ def test_what_is_shared_is_sent_again_where_a_worker_is_lost_on_the_way(
         return scatter(*what, **how)
 
     monkeypatch.setattr(both, "scatter", lossy)
-    with joined(both) as cluster, open_pool(cluster, 10) as pool:
+    with open_workers(both) as cluster, open_pool(cluster, 10) as pool:
         assert pool.map(scaled, [1]) == [10]
     assert not lost
     lost[:] = [gone] * 5
     with (
-        joined(both) as cluster,
+        open_workers(both) as cluster,
         open_pool(cluster, 10) as pool,
         pytest.raises(EvosdcError, match="lost 3 worker"),
     ):
@@ -149,7 +149,7 @@ def test_one_of_two_workers_killed_in_the_middle_changes_no_answer(both: Any):
     pattern = run_hybrid(asked, few, here)
     victim = next(iter(both.run(os.getpid).values()))
     killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
-    with joined(both) as cluster:
+    with open_workers(both) as cluster:
         there = Search(seed=5, stop=some, workers=cluster)
         killer.start()
         other = run_hybrid(asked, few, there)
@@ -168,7 +168,7 @@ def test_sub_tables_of_hitas_are_solved_by_workers(
     # No clock for sub-tables: it would end them at any moment.
     options = method.configure({"inner": "attacker", "seconds": 1000.0})
     here = method.run(asked, options, Search())
-    with joined(both) as cluster:
+    with open_workers(both) as cluster:
         there = method.run(asked, options, Search(workers=cluster))
     assert np.array_equal(here.hidden, there.hidden)
 
@@ -240,7 +240,7 @@ def test_the_judge_gives_the_same_certificate_whoever_is_lost(
 
     monkeypatch.setattr(DaskPool, "submit", listening)
     monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
-    with joined(both) as cluster:
+    with open_workers(both) as cluster:
         assert_same_judgement(insiders, judge_attackers(table, *alone, workers=cluster))
         asked = len(given)
         # Parts as many as those of a large table; no part cuts up what it is given.
@@ -272,7 +272,7 @@ def longer(by: int, values: bytes) -> int:
 
 def test_large_arguments_are_nothing_to_warn_of(both: Any):
     with (
-        joined(both) as cluster,
+        open_workers(both) as cluster,
         open_pool(cluster, 10) as pool,
         warnings.catch_warnings(),
     ):
@@ -284,7 +284,7 @@ def test_workers_of_another_version_are_refused(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("evosdc.parallel.dask_pool._own_version", lambda: "0.0")
-    with pytest.raises(EvosdcError, match="has evosdc"), joined(both):
+    with pytest.raises(EvosdcError, match="has evosdc"), open_workers(both):
         pass
 
 
@@ -303,7 +303,7 @@ def test_an_address_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyP
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         with (
             pytest.raises(EvosdcError, match="no scheduler answers") as error,
-            joined(address),
+            open_workers(address),
         ):
             pass
     # Not measured: a busy machine may take longer to say so.
@@ -314,5 +314,5 @@ def test_an_address_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("cluster", ["localhost", 8786])
 def test_what_is_no_address_is_said(cluster: Any):
-    with pytest.raises(EvosdcError, match="cluster is"), joined(cluster):
+    with pytest.raises(EvosdcError, match="cluster is"), open_workers(cluster):
         pass

@@ -214,7 +214,7 @@ def test_broken_rda(tmp_path: Path, text: str, words: str) -> None:
 
 
 def test_microdata_without_description(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no m\.rda beside m\.asc"):
+    with pytest.raises(InputError, match=r"no m\.rda in the folder of m\.asc"):
         open_microdata(put(tmp_path, "m.asc", "1\n"))
     with pytest.raises(InputError, match="no suffix of records"):
         open_microdata(put(tmp_path, "m.xls", "1\n"))
@@ -300,7 +300,7 @@ def test_tab(tmp_path: Path) -> None:
         (CELLS.replace(";9;8;P", ";9;P"), "line 3: 10 fields"),
         (CELLS.replace(" 3;b", " 4;b"), "'4' of column 'Region' are not"),
         (CELLS.replace("60,5", "61,5"), "do not add up"),
-        (CELLS.replace("10,5", "10.5"), "both points and commas"),
+        (CELLS.replace("10,5", "10.5"), "both decimal points and"),
         (CELLS.replace("10,5", "ten"), "line 1: column 'Turnover' is not a number"),
         ("\n", "no rows"),
     ],

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evosdc.errors import InputError
+from evosdc.formats import suffixes
 from evosdc.io import (
     check_output_file,
     open_output,
@@ -14,7 +15,6 @@ from evosdc.io import (
     table_from_frame,
     write_table,
 )
-from evosdc.io.suffixes import suffixes
 from evosdc.results.folder import check_output_directory
 from evosdc.table import Table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import re
 from pathlib import Path
@@ -11,24 +12,35 @@ import pytest
 
 from evosdc.cli import options
 from evosdc.errors import InputError
-from evosdc.io import paths
-from evosdc.io.delimited import read_csv, write_csv
-from evosdc.io.suffixes import (
+from evosdc.formats import (
     ASC,
     CSV,
     FORMATS,
     JJ,
+    LAYOUTS,
+    PACKINGS,
     PARQUET,
     TAB,
+    layout_names,
+    suffix_list,
+    suffixes,
+)
+from evosdc.io import paths
+from evosdc.io.delimited import read_csv, write_csv
+from evosdc.io.suffixes import (
     format_of_pattern,
     format_to_read,
     format_to_write,
-    suffix_words,
-    suffixes,
+    load,
 )
 from evosdc.options.objects import FILES_OF_CODES
+from evosdc.results.result import WrittenResult
 
-DOCS = Path(__file__).parents[2] / "docs/reference/formats.md"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs/reference/formats.md"
+# They choose a format, or write what is no table of its own.
+CHOOSING = {"read_table", "write_table", "write_records", "write_with_sidecar"}
+CHOOSING |= {"read_apriori_into", "write_hst"}
 
 
 def put(folder: Path, name: str, text: str = "a,b\n1,2\n") -> Path:
@@ -55,7 +67,9 @@ def test_the_format_of_a_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["m.txt", "m.dat"])
 def test_a_name_of_two_formats_is_looked_at(tmp_path: Path, name: str) -> None:
     path = put(tmp_path, name, "1 2\n")
-    with pytest.raises(InputError, match=r"m\.rda beside it .* or names of columns"):
+    with pytest.raises(
+        InputError, match=r"m\.rda in its folder .* or names of columns"
+    ):
         format_to_read(path, "records")
     for sign in ",;\t|":
         assert format_to_read(put(tmp_path, name, f"a{sign}b\n"), "table") is CSV
@@ -79,11 +93,11 @@ def test_what_a_format_does_not_hold(tmp_path: Path) -> None:
         format_to_read(put(tmp_path, "t.jj"), "records")
     with pytest.raises(InputError, match="no suffix of a table"):
         format_to_write("t.asc", "table")
-    with pytest.raises(InputError, match=r"\.csv, .*\.hrc; text may be packed"):
+    with pytest.raises(InputError, match=r"\.csv, .*\.hrc.*; text may be compressed"):
         format_to_read(put(tmp_path, "t.xlsx"), "hierarchy")
 
 
-@pytest.mark.parametrize("packing", ["", *paths.PACKINGS])
+@pytest.mark.parametrize("packing", ["", *PACKINGS])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 def test_packed_files_come_back(tmp_path: Path, suffix: str, packing: str) -> None:
     path = tmp_path / f"t{suffix}{packing}"
@@ -97,7 +111,7 @@ def test_packed_files_come_back(tmp_path: Path, suffix: str, packing: str) -> No
     assert (b"a" not in first[:1]) == bool(packing)
 
 
-@pytest.mark.parametrize("packing", paths.PACKINGS)
+@pytest.mark.parametrize("packing", PACKINGS)
 def test_a_damaged_packing_is_said(tmp_path: Path, packing: str) -> None:
     path = tmp_path / f"t.csv{packing}"
     write_csv(path, pa.table({"a": [str(k) for k in range(10_000)]}))
@@ -109,10 +123,10 @@ def test_a_damaged_packing_is_said(tmp_path: Path, packing: str) -> None:
 
 
 def test_help_texts_name_the_suffixes() -> None:
-    assert suffix_words("table", reading=True) == options.TABLES
-    assert suffix_words("table", reading=False) == options.TABLES
-    assert suffix_words("records", reading=True) == options.RECORDS
-    assert suffix_words("hierarchy", reading=True) == FILES_OF_CODES
+    assert suffix_list("table", reading=True) == options.TABLES
+    assert suffix_list("table", reading=False) == options.TABLES_WRITTEN
+    assert suffix_list("records", reading=True) == options.RECORDS
+    assert suffix_list("hierarchy", reading=True) == FILES_OF_CODES
 
 
 def test_the_documentation_lists_the_suffixes() -> None:
@@ -129,4 +143,51 @@ def test_the_documentation_lists_the_suffixes() -> None:
     rows = re.findall(r"^\| (`\..*?) \|", text.partition("\n## ")[0], re.M)
     listed = {s for row in rows for s in re.findall(r"`(\.\w+)`", row)}
     assert listed == {s for form in FORMATS for s in form.suffixes} | {".hst"}
-    assert len(suffixes("records", reading=True)) == 17
+    records = suffixes("records", reading=True)
+    assert len(records) == len(set(records)) >= 17
+
+
+def named_functions() -> set[str]:
+    """Every function that the registry names."""
+    found = {name for form in FORMATS for name in form.read.values()}
+    found |= {name for form in FORMATS for name in form.written.values()}
+    for layout in LAYOUTS:
+        found |= {layout.write, *filter(None, (layout.check, layout.files))}
+    return found
+
+
+def test_the_registry_names_functions_that_exist() -> None:
+    for name in named_functions():
+        assert callable(load(name)), name
+
+
+def test_no_reader_or_writer_of_tables_is_forgotten() -> None:
+    registered = {name.partition(":")[2] for name in named_functions()}
+    for path in (ROOT / "src/evosdc/io").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in tree.body:
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            taken = {a.arg: ast.unparse(a.annotation or a) for a in node.args.args}
+            of_table = "Table" in (
+                taken.get("table"),
+                ast.unparse(node.returns or node),
+            )
+            of_frame = node.name.startswith("write_") and "frame" in taken
+            if (
+                node.name.startswith(("read_", "write_"))
+                and "path" in taken
+                and (of_table or of_frame)
+            ):
+                assert node.name in registered | CHOOSING, f"{path}: {node.name}"
+
+
+def test_lists_of_layouts_are_complete() -> None:
+    """Where the layouts are listed for readers, none is missing."""
+    publishable = ",".join(layout.name for layout in LAYOUTS)
+    commands = (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8")
+    assert f"[--formats {','.join(layout_names())}]" in commands
+    assert f"--formats {publishable}," in (ROOT / "README.md").read_text("utf-8")
+    assert WrittenResult.write.__doc__ is not None
+    said = " ".join(WrittenResult.write.__doc__.split())
+    assert f"Further formats of a table: {', '.join(layout_names())};" in said

@@ -15,7 +15,7 @@ import pytest
 from evosdc.compile import small_jobs
 from evosdc.compile.clock import moment
 from evosdc.errors import EvosdcError
-from evosdc.parallel import LazyPool, Workers, joined, open_pool
+from evosdc.parallel import LazyPool, Workers, open_pool, open_workers
 from evosdc.parallel import pool as pools
 from pool_tasks import deadly_once, is_small, meet, process, scaled
 
@@ -161,7 +161,7 @@ def test_a_cluster_without_dask_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "evosdc.parallel.dask_pool", raising=False)
     wanted = pytest.raises(EvosdcError, match=r"pip install 'evosdc\[dask\]'")
-    with wanted, joined("tcp://localhost:8786"):
+    with wanted, open_workers("tcp://localhost:8786"):
         pass
 
 

@@ -90,7 +90,7 @@ def test_copies_are_the_same_when_a_worker_is_lost_and_when_a_run_goes_on(
             raise ChildProcessError
 
     monkeypatch.setattr(checkpoints, "INTERVAL", 0.0)
-    monkeypatch.setattr(checkpoints, "SOON", 0.0)
+    monkeypatch.setattr(checkpoints, "INTERVAL_IF_BETTER", 0.0)
     with pytest.raises(ChildProcessError):
         evosdc.synthesise(people, listener=crash, **options)
     flag = tmp_path / "lost"

@@ -64,7 +64,7 @@ def cut_short(people: pa.Table, path: Path, after: int, **options: Any) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checkpoints, "INTERVAL", 0.0)
-        patch.setattr(checkpoints, "SOON", 0.0)
+        patch.setattr(checkpoints, "INTERVAL_IF_BETTER", 0.0)
         with pytest.raises(KilledError):
             synthesised(people, checkpoint=path, listener=crash, **options)
 

@@ -26,7 +26,7 @@ from evosdc.options.tables import (
     Read,
     Run,
 )
-from evosdc.parallel import joined
+from evosdc.parallel import open_workers
 from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import with_next_steps
 from evosdc.results.tables import Audit
@@ -108,7 +108,7 @@ def audit(
         sensitive = resolved.status == PRIMARY
         known |= sensitive & ~hidden
         resolved = resolved.with_pattern(hidden | sensitive)
-    with joined(asked.run.cluster, workers) as found_workers:
+    with open_workers(asked.run.cluster, workers) as found_workers:
         verdict, certificate = judge_all(
             resolved,
             against,

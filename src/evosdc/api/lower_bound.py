@@ -23,7 +23,7 @@ from evosdc.options.tables import (
     Read,
     Run,
 )
-from evosdc.parallel import joined
+from evosdc.parallel import open_workers
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
 from evosdc.suppress.methods.contracted import contracted
 from evosdc.table.knowledge import knowledge_words
@@ -133,7 +133,7 @@ def lower_bound(
         return time_limit is not None and moment() - start > time_limit
 
     small, base = contracted(posed.problem)
-    with joined(asked.run.cluster, workers) as found_workers:
+    with open_workers(asked.run.cluster, workers) as found_workers:
         if method == "node":
             found = node_bound(small)
         else:

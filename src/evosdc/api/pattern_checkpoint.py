@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from evosdc import __version__
 from evosdc.evolution.record import Entry
 from evosdc.io.checkpoint import (
-    SOON,
+    INTERVAL_IF_BETTER,
     Checkpoint,
-    in_words,
+    digest_of,
     pack_arrays,
-    sha_of,
+    setting_text,
     unpack_arrays,
 )
 from evosdc.suppress.problem.problem import Pattern
@@ -63,7 +63,7 @@ def take_up(
         "protect",
         __version__,
         _parts(table),
-        {n: in_words(value) for n, value in settings.items() if n not in _FREE},
+        {n: setting_text(value) for n, value in settings.items() if n not in _FREE},
     )
     if content is None:
         return None
@@ -105,7 +105,7 @@ def following(kept: Checkpoint, search: Search, clock: Clock) -> Iterator[None]:
         write()
 
     def beat() -> None:
-        while not over.wait(SOON):
+        while not over.wait(INTERVAL_IF_BETTER):
             write()
 
     write(first=True)
@@ -142,14 +142,14 @@ def _parts(table: Table) -> dict[str, str]:
     matrix, known = table.matrix, table.contributions
     contributions = () if known is None else (known.count, known.who, known.amount)
     return {
-        "labels": sha_of(repr(trees), table.name, table.codes),
-        "values": sha_of(table.value),
-        "equations": sha_of(matrix.indptr, matrix.indices, matrix.data, table.rhs),
-        "statuses": sha_of(table.status, table.unshown),
-        "protection levels": sha_of(table.lpl, table.upl, table.spl),
-        "bounds": sha_of(table.lower, table.upper),
-        "weights": sha_of(table.weight),
-        "contributors": sha_of(
+        "labels": digest_of(repr(trees), table.name, table.codes),
+        "values": digest_of(table.value),
+        "equations": digest_of(matrix.indptr, matrix.indices, matrix.data, table.rhs),
+        "statuses": digest_of(table.status, table.unshown),
+        "protection levels": digest_of(table.lpl, table.upl, table.spl),
+        "bounds": digest_of(table.lower, table.upper),
+        "weights": digest_of(table.weight),
+        "contributors": digest_of(
             table.frequency, table.holdings, table.respondent, *contributions
         ),
     }

@@ -34,7 +34,7 @@ from evosdc.options.tables import (
     Seconds,
     Stop,
 )
-from evosdc.parallel import joined
+from evosdc.parallel import open_workers
 from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import Searched, with_next_steps
 from evosdc.results.tables import Protection
@@ -118,7 +118,7 @@ def protect(
     task = Task(keywords, asked, against, checkpoint)
     small_jobs.has(len(resolved))
     # Joined before the clock of the run starts: a wrong address is told at once.
-    with joined(asked.run.cluster, workers) as found_workers:
+    with open_workers(asked.run.cluster, workers) as found_workers:
         before = known_before(resolved, asked.prior.already_published)
         posed = pose(resolved, before, task)
         result = _result(solve(posed, found_workers))

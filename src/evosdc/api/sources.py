@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
-from evosdc.io.as_declared import reading
-from evosdc.io.cells import read_earlier
+from evosdc.io.cells import read_already_published
+from evosdc.io.tables import reader_options
 from evosdc.options.tables import Asked, Read
 from evosdc.results.tables import Tabulation
 from evosdc.table import Table
@@ -65,7 +65,7 @@ def _one(source: Any, read: Read) -> Table:
         source = source.table
     if isinstance(source, Table):
         # With an a-priori file the percentage is of the cells that it names.
-        for name in reading(
+        for name in reader_options(
             replace(read, level_percent=None) if read.apriori else read
         ):
             raise InputError(
@@ -75,13 +75,13 @@ def _one(source: Any, read: Read) -> Table:
             )
         return source
     if isinstance(source, (str, os.PathLike)):
-        return read_table(source, **reading(read))
-    return table_from_frame(source, **reading(read))
+        return read_table(source, **reader_options(read))
+    return table_from_frame(source, **reader_options(read))
 
 
 def _linked(sources: Sequence[Any], read: Read) -> Table:
     if all(isinstance(one, (str, os.PathLike)) for one in sources):
-        return read_tables(sources, link=read.link, **reading(read))
+        return read_tables(sources, link=read.link, **reader_options(read))
     parts = [_one(one, read) for one in sources]
     return link_tables(parts, links=read.link).table
 
@@ -148,7 +148,7 @@ def known_before(table: Table, earlier: Any) -> Known:
     notes: list[str] = []
     files: list[Path] = []
     for source in given:
-        found = read_earlier(source, table)
+        found = read_already_published(source, table)
         cells |= found.known
         named = isinstance(source, (str, os.PathLike))
         name = Path(source).name if named else "a frame"

@@ -17,9 +17,9 @@ import pyarrow as pa
 from evosdc import __version__
 from evosdc.io.checkpoint import (
     Checkpoint,
-    in_words,
+    digest_of,
     pack_arrays,
-    sha_of,
+    setting_text,
     unpack_arrays,
 )
 
@@ -96,14 +96,14 @@ def _stored(
 
 def _columns(table: pa.Table) -> dict[str, str]:
     """Return a fingerprint of each column, by its name."""
-    out = {"the order of columns": sha_of(table.column_names)}
+    out = {"the order of columns": digest_of(table.column_names)}
     for name in table.column_names:
         column = table[name].combine_chunks()
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         places = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         words = repr(column.dictionary.to_pylist())
-        out[f"column {name!r}"] = sha_of(words, np.asarray(places, np.int64))
+        out[f"column {name!r}"] = digest_of(words, np.asarray(places, np.int64))
     return out
 
 
@@ -124,7 +124,7 @@ def _settings(model: Synthesiser) -> dict[str, str]:
         options.schedule,
     ):
         found |= {name: _plain(value) for name, value in vars(group).items()}
-    return {n: in_words(value) for n, value in found.items() if n not in _FREE}
+    return {n: setting_text(value) for n, value in found.items() if n not in _FREE}
 
 
 def _plain(value: Any) -> Any:

@@ -14,11 +14,11 @@ from evosdc.io import (
     open_microdata,
     pattern_frame,
     read_apriori_into,
-    read_waiver,
+    read_consents,
 )
 from evosdc.io.argus.rda import Description
-from evosdc.io.as_declared import read_trees
 from evosdc.io.records import Microdata
+from evosdc.io.tables import read_hierarchies
 from evosdc.options import is_of, verb
 from evosdc.options.objects import Paths
 from evosdc.options.tables import (
@@ -108,7 +108,7 @@ def tabulate(
         records = open_microdata(source, total=total)
     named = {name for span in spans for name in span}
     trees = {n: t for n, t in records.hierarchies.items() if n in named}
-    trees |= read_trees(reading.hierarchies, total) or {}
+    trees |= read_hierarchies(reading.hierarchies, total) or {}
     weight, weighting = _weighting(who.weight, records.description)
     given = {
         "bounds": known.bounds,
@@ -157,7 +157,7 @@ def tabulate(
 
 def _consent(given: Sequence[str] | Paths) -> Sequence[str]:
     if isinstance(given, (str, os.PathLike)):
-        return read_waiver(given)
+        return read_consents(given)
     return given
 
 

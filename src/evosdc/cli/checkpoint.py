@@ -46,7 +46,9 @@ def checkpoint_for(
     long = seconds is None or seconds > _SHORT
     if off or not (long or resume or named is not None):
         return None, force
-    kept = Checkpoint(path, resume=resume, force=force, keep=True, ours=path == default)
+    kept = Checkpoint(
+        path, resume=resume, force=force, keep=True, in_result=path == default
+    )
     kept.refuse_existing()
     return kept, force or (resume and path == default and left)
 

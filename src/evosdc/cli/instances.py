@@ -15,7 +15,7 @@ def instances(
     family: str | None = typer.Argument(None, help="A family; none lists them all."),
     seed: int = shared.SEED,
     output: Path | None = typer.Option(
-        None, "-o", "--output", help=f"File to write: {shared.TABLES}."
+        None, "-o", "--output", help=f"File to write: {shared.TABLES_WRITTEN}."
     ),
     force: bool = shared.FORCE,
 ) -> None:
@@ -35,7 +35,7 @@ def instances(
     if output is None:
         raise InputError(
             "no file to write was named",
-            expected=f"-o FILE with suffix {shared.TABLES}",
+            expected=f"-o FILE with suffix {shared.TABLES_WRITTEN}",
         )
     check_output_file(output, force=force)
     table = make(family, seed, **_family_options(context.args))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import typer
 
-# As `evosdc.io.suffixes` has them, which a test compares: importing it takes longer
-# than showing a help text.
-TABLES = ".csv, .tsv, .txt, .dat, .parquet, .pq, .jj or .tab"
+from evosdc.formats import suffix_list
+
+TABLES = suffix_list("table", reading=True)
+TABLES_WRITTEN = suffix_list("table", reading=False)
 ADDRESS = "or postgresql://host/database?table=NAME"
-RECORDS = ".csv, .tsv, .txt, .dat, .parquet, .pq or .asc"
+RECORDS = suffix_list("records", reading=True)
 FORCE = typer.Option(False, "--force", help="Overwrite existing output.")
 JSON = typer.Option(False, "--json", help="Print one JSON object and nothing else.")
 OUTPUT = typer.Option(..., "-o", "--output", help="Directory to write.")

@@ -11,6 +11,7 @@ import typer
 
 from evosdc.cli import options as shared
 from evosdc.cli.flags import takes
+from evosdc.formats import CONFIDENTIAL, LAYOUTS
 from evosdc.options import tables as options
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def protect(
     formats: list[str] = typer.Option(
         [],
         "--formats",
-        help=f"Further formats: {', '.join(options.LAYOUTS)} (as may be published), "
-        f"{', '.join(options.CONFIDENTIAL)} (confidential). Several with commas.",
+        help=f"Further formats: {', '.join(x.name for x in LAYOUTS)} (as may be "
+        f"published), {', '.join(CONFIDENTIAL)} (confidential). Several with commas.",
     ),
     no_checkpoint: bool = shared.NO_CHECKPOINT,
     output: Path = shared.OUTPUT,
@@ -56,7 +57,7 @@ def protect(
     from evosdc.cli.checkpoint import checkpoint_for, forget
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_protection, show_warnings
-    from evosdc.io import check_also
+    from evosdc.io import check_formats
     from evosdc.results.related import refuse_replaced
     from evosdc.results.result import write_result
     from evosdc.results.table_files import check_protection_directory, write_unjudged
@@ -76,7 +77,7 @@ def protect(
     named = [file for file in (read.apriori, attackers.coalitions) if file]
     refuse_replaced(output, [*tables[1:], *earlier, *named])
     table = as_table(tables, read)
-    further = check_also(formats, table)
+    further = check_formats(formats, table)
     warnings: list[str] = []
 
     def keep(made: Table) -> None:

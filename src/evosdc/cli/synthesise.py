@@ -66,7 +66,7 @@ def synthesise(
     from evosdc.cli.checkpoint import checkpoint_for, forget
     from evosdc.cli.synth_progress import compiling, progress
     from evosdc.io import read_records
-    from evosdc.io.column_plan import read_column_wishes
+    from evosdc.io.columns_file import read_columns_file
     from evosdc.results.folder import check_output_directory
     from evosdc.results.result import write_result
     from evosdc.results.synthetic import write_copies
@@ -83,7 +83,7 @@ def synthesise(
         sources=[data, *([] if holdout is None else [holdout])],
     )
     records = read_records(data)
-    wanted = read_column_wishes(columns_file)
+    wanted = read_columns_file(columns_file)
     other = None
     if holdout is not None:
         other = read_records(holdout, like=records.frame).frame
@@ -153,11 +153,13 @@ def unless_interrupted(written: list[Path]) -> Iterator[None]:
 
 def _format(path: str) -> str:
     from evosdc.databases import is_address
-    from evosdc.io.suffixes import PARQUET, format_to_read
+    from evosdc.formats import CSV
+    from evosdc.io.suffixes import format_to_read
 
     if is_address(path):
-        return "csv"
-    return "parquet" if format_to_read(path, "records") is PARQUET else "csv"
+        return CSV.name
+    form = format_to_read(path, "records")
+    return form.name if "records" in form.written else CSV.name
 
 
 def _show(result: Any, output: Path) -> None:

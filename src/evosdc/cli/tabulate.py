@@ -30,7 +30,7 @@ def tabulate(
         None, help="The response; without one the table counts records."
     ),
     output: Path = typer.Option(
-        ..., "-o", "--output", help=f"Table to write: {shared.TABLES}."
+        ..., "-o", "--output", help=f"Table to write: {shared.TABLES_WRITTEN}."
     ),
     force: bool = shared.FORCE,
 ) -> None:

@@ -46,8 +46,8 @@ def verify(
     # Nothing of the search, and no solver, is loaded: so not `evosdc.api`.
     from evosdc.attack import Requirements
     from evosdc.errors import InputError
-    from evosdc.io.as_declared import read_files
     from evosdc.io.cells import coalitions_of
+    from evosdc.io.tables import read_declared
     from evosdc.results import TABLE_QUESTIONS
     from evosdc.results.verified import verified
 
@@ -58,7 +58,7 @@ def verify(
             hint="evosdc verify table.csv protected/confidential/certificate.npz",
         )
     *tables, certificate = files
-    cells = read_files(tables, read)
+    cells = read_declared(tables, read)
     required = Requirements.of(attackers, coalitions_of(attackers.coalitions))
     report = verified(cells, certificate, published=published, requirements=required)
     proof, check = report.proof, report.check

@@ -1,1 +1,1 @@
-"""The small shared engine: population, selection, replacement, stopping, record."""
+"""Evolutionary operators of both jobs: selection, replacement, rates, stopping."""

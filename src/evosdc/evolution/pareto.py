@@ -33,7 +33,10 @@ def non_dominated_fronts(points: Real) -> list[Long]:
 
 
 def crowding_distance(points: Real) -> Real:
-    """How far each point of a front is from the next ones; infinite at its ends."""
+    """Return the distance of each point of a front to its neighbours (Deb et al. 2002).
+
+    It is infinite at the ends of the front.
+    """
     n, objectives = points.shape
     distance = np.zeros(n)
     for k in range(objectives):
@@ -52,8 +55,5 @@ def gaps_between(points: Real) -> Real:
 
 
 def niche_count(gaps: Real, radius: float) -> Real:
-    """Triangular sharing sum of each one's neighbours (Horn et al. 1994).
-
-    `gaps` are distances, between points or whatever has a metric.
-    """
+    """Return the niche count of each point by triangular sharing (Horn et al. 1994)."""
     return np.maximum(0.0, 1.0 - gaps / radius).sum(axis=1)

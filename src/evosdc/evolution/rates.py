@@ -1,7 +1,7 @@
-"""Rates of crossover and mutation: fixed, or following the run.
+"""Rates of crossover and mutation: fixed, or adapted during the run.
 
-A rate is asked for each individual (or pair) with the costs of the population at hand;
-it keeps no state between runs. Real are minimised.
+A rate is computed for each individual (or pair) from the costs of the population, which
+are minimised; it keeps no state between runs.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from evosdc.arrays import Real
 
 @dataclass(frozen=True)
 class Moment:
-    """What a rate may look at: the population's costs and how long the run has gone.
+    """The state of a run that rates depend on: costs of the population and progress.
 
-    `held` counts generations since the best cost last fell; `share` is how much of the
-    budget is spent, from 0 to 1.
+    `held` counts generations since the best cost last fell; `share` is the share of the
+    budget that is spent.
     """
 
     cost: Real
@@ -36,7 +36,7 @@ class Rate(Protocol):
 
 @dataclass(frozen=True)
 class Fixed:
-    """The same for all, always."""
+    """The same rate for all individuals throughout the run."""
 
     rate: float
 
@@ -65,7 +65,7 @@ def _from_best(k: float, cost: Real) -> Real | None:
 
 @dataclass(frozen=True)
 class SrinivasPatnaik:
-    """Protect the good, disrupt the rest (Srinivas and Patnaik 1994).
+    """Low rates for good individuals, high ones for others (Srinivas, Patnaik 1994).
 
     An individual better than the mean gets `k` scaled by its distance from the best,
     others get `k_worse`; `floor` keeps the best one moving.
@@ -151,9 +151,9 @@ class Decreasing:
 class Conditional:
     """Multiply a rate when the run meets a condition (Chen 2020, dynamic tuning).
 
-    The conditions are: the best cost is at or below `level`; the share of individuals
-    within 1 % of the best is at least `dominance`; the best has held for at least
-    `held` generations. Those that are None are not looked at.
+    The conditions are: the best cost is at most `level`; the share of individuals
+    within 1 % of the best is at least `dominance`; the best cost has not fallen for at
+    least `held` generations. A condition that is None is ignored.
     """
 
     rate: float

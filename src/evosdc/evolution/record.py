@@ -1,4 +1,4 @@
-"""The run record: what the search knew, by time and by evaluations."""
+"""The run record: best cost and bound by time and by evaluations."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Entry:
 
 @dataclass
 class RunRecord:
-    """Entries in order of time; listeners hear of each (the progress display does)."""
+    """Entries in order of time; listeners, such as the progress display, get each."""
 
     entries: list[Entry] = field(default_factory=list)
     listeners: list[Callable[[Entry], None]] = field(default_factory=list)
 
     def add(self, entry: Entry) -> None:
-        """Append an entry and tell the listeners."""
+        """Append an entry and call the listeners with it."""
         self.entries.append(entry)
         for listener in self.listeners:
             listener(entry)

@@ -1,7 +1,7 @@
-"""Replacement: which individual of a population gives its place to a new one.
+"""Replacement: which individual of a population a new one replaces.
 
-Every function returns its number, or -1 to refuse the newcomer. The cheapest individual
-is never replaced by a more expensive one.
+Every function returns its number, or -1 to reject the new one. The best individual is
+never replaced by a worse one.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from evosdc.arrays import Real
 
 
 class Replacement(Protocol):
-    """A way to choose what a newcomer replaces.
+    """A strategy to choose the individual that a new one replaces.
 
-    `distance` holds the newcomer's distance to each individual; only strategies that
-    look at similarity use it.
+    `distance` holds the distance of the new one to each individual; only strategies
+    based on similarity use it.
     """
 
     def __call__(
@@ -26,26 +26,26 @@ class Replacement(Protocol):
 
 
 def worst(cost: Real, newcomer: float, *_: Any) -> int:
-    """Replace the most expensive, if the newcomer is cheaper (steady state)."""
+    """Replace the worst, if the new one is better (steady state)."""
     at = int(np.argmax(cost))
     return at if newcomer < cost[at] else -1
 
 
 def elite(cost: Real, newcomer: float, *_: Any) -> int:
-    """Admit only a newcomer below the cheapest; it replaces the most expensive."""
+    """Replace the worst, if the new one is better than the best."""
     return int(np.argmax(cost)) if newcomer < cost.min() else -1
 
 
 def kill_tournament(
     cost: Real, newcomer: float, _: Real, rng: np.random.Generator, size: int = 2
 ) -> int:
-    """Replace the most expensive of `size` drawn at random (Herrington 2015)."""
+    """Replace the worst of `size` drawn at random (Herrington 2015)."""
     drawn = rng.integers(0, len(cost), size)
     return _keep_best(cost, newcomer, int(drawn[np.argmax(cost[drawn])]))
 
 
 def most_similar(cost: Real, newcomer: float, distance: Real, *_: Any) -> int:
-    """Replace the individual most like the newcomer, to keep the population diverse."""
+    """Replace the most similar individual, to keep the population diverse."""
     return _keep_best(cost, newcomer, int(np.argmin(distance)))
 
 

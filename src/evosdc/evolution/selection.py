@@ -30,15 +30,16 @@ def elite(cost: Real, n: int, rng: np.random.Generator | None = None) -> Long:
 
 
 def random_choice(cost: Real, n: int, rng: np.random.Generator) -> Long:
-    """Choose without looking at the costs."""
+    """Choose uniformly, whatever the costs."""
     return rng.integers(0, len(cost), n)
 
 
 def fitness_shares(cost: Real, most: float | None = None) -> Real:
     """Turn costs into probabilities: the worst gets 0, unless all are equal.
 
-    With `most`, a cost that none exceeds, merit is what is left up to it (Chen 2020,
-    equation 4.4, where it is 1): all have a chance, and late in a run much the same.
+    With `most`, an upper bound on all costs, fitness is the difference to it (Chen
+    2020, equation 4.4, where it is 1): all probabilities are positive, and late in a
+    run nearly equal.
     """
     merit = np.max(cost) - cost if most is None else np.maximum(most - cost, 0.0)
     total = merit.sum()
@@ -135,9 +136,9 @@ _PARAMETERS = {
 def parse_selection(text: str) -> Selection:
     """Read a selection: a name, or ``name:value`` with its one parameter.
 
-    ``roulette:1`` and ``universal:1`` set the cost that none exceeds,
-    ``linear-rank:0.3`` the copies that the worst expects, ``exponential-rank:0.7`` the
-    base, ``tournament:3`` the contestants and ``truncation:0.3`` the share.
+    ``roulette:1`` and ``universal:1`` set the upper bound on costs, ``linear-rank:0.3``
+    the expected copies of the worst, ``exponential-rank:0.7`` the base,
+    ``tournament:3`` the number of contestants and ``truncation:0.3`` the share.
     """
     name, colon, word = text.partition(":")
     known = ", ".join(SELECTIONS)

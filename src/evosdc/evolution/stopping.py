@@ -1,7 +1,7 @@
-"""When to stop: one small object with no memory between runs.
+"""Stopping criteria, which keep no state between runs.
 
-All criteria look at a `Progress`, a snapshot of the run, so the same criterion may be
-used by many runs at once and gives the same answer for the same run.
+They depend only on a `Progress`, a snapshot of the run, so that one criterion may be
+used by many runs at once and decides the same for the same run.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Progress:
-    """What a stopping criterion may look at.
+    """The state of a run that stopping criteria depend on.
 
-    `improved_at` says when the best cost last fell, `gained` by how much since the
-    first answer.
+    `improved_at` is when the best cost last fell, `gained` by how much it fell since
+    the first answer.
     """
 
     seconds: float
@@ -36,7 +36,7 @@ class Criterion(Protocol):
 
 
 def _parts(stop: Criterion) -> Iterator[Criterion]:
-    """Yield a criterion, or those that it is made of."""
+    """Yield a criterion, or the parts of a combined one."""
     if isinstance(stop, AnyOf):
         for part in stop.criteria:
             yield from _parts(part)
@@ -45,19 +45,19 @@ def _parts(stop: Criterion) -> Iterator[Criterion]:
 
 
 def seconds_left(stop: Criterion, progress: Progress) -> float:
-    """How long a run may go on by its time limits, infinite without one."""
+    """Return the seconds until the first time limit, infinite without one."""
     limits = (one.seconds for one in _parts(stop) if isinstance(one, TimeLimit))
     return max(0.0, min(limits, default=math.inf) - progress.seconds)
 
 
 def evaluations_left(stop: Criterion, progress: Progress) -> float:
-    """How many evaluations a run may make by its limits, infinite without one."""
+    """Return the evaluations until the first limit, infinite without one."""
     limits = (e.evaluations for e in _parts(stop) if isinstance(e, EvaluationLimit))
     return max(0.0, min(limits, default=math.inf) - progress.evaluations)
 
 
 def gap(cost: float | None, bound: float | None) -> float | None:
-    """How far from optimal an answer can be at most, as a share of its cost."""
+    """Return the largest possible distance from the optimum, as a share of the cost."""
     if cost is None or bound is None:
         return None
     if cost <= bound:
@@ -77,7 +77,7 @@ class TimeLimit:
 
 @dataclass(frozen=True)
 class EvaluationLimit:
-    """Stop after so many evaluations, the budget that repeats; never if infinite."""
+    """Stop after so many evaluations, which is reproducible; never if infinite."""
 
     evaluations: float
 
@@ -98,7 +98,7 @@ class TargetGap:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """Stop as soon as one criterion says so."""
+    """Stop as soon as one of the criteria is met."""
 
     criteria: tuple[Criterion, ...]
 
@@ -109,11 +109,10 @@ class AnyOf:
 
 @dataclass(frozen=True)
 class CostBenefit:
-    """Stop when a second of search no longer pays.
+    """Stop when the improvement per second is too small (Herrington 2015).
 
-    Herrington (2015) asks for it. What the run gained since its first answer, spread
-    over the time it took, must be at least this share of the cost per second;
-    `patience` seconds are always granted.
+    The improvement since the first answer, divided by the time of the run, must be at
+    least this share of the cost per second; the run lasts at least `patience` seconds.
     """
 
     share_per_second: float

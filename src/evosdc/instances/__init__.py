@@ -1,4 +1,4 @@
-"""Seeded generators of every benchmark family, and a set of firms for the demo."""
+"""Seeded generators of benchmark tables, and of the firms of the demo."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Family:
     Attributes
     ----------
     name
-        What scripts call it.
+        Its name on the command line and in scripts.
     summary, source
-        One line each for people: what it draws and who first used it.
+        What it draws and who first used it, in one line each.
     options
         A frozen dataclass with the published defaults, whose `draw` makes a table.
     """
@@ -46,7 +46,7 @@ class Family:
     options: type
 
     def configure(self, options: Mapping[str, Any]) -> Any:
-        """Turn ``name=value`` options into the family's own."""
+        """Return the options of the family from ``name=value`` pairs."""
         return configure(
             self.options,
             options,

@@ -1,4 +1,4 @@
-"""Records of invented firms: what a business survey hands to a statistical office."""
+"""Records of invented firms, like those of a business survey."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from evosdc.table import TOTAL, Hierarchy
 
 _Codes = dict[str, dict[str, tuple[str, ...]]]
 
-# Parts of an invented country and of an activity classification in the manner of NACE:
-# a section letter, two-digit divisions, groups with one digit more. Ragged on purpose.
+# Regions of an invented country and activities coded as in NACE: section letters,
+# two-digit divisions, three-digit groups. Branches differ in depth on purpose.
 _REGIONS: _Codes = {
     "North": {"Northshore": (), "Fells": (), "Borders": ()},
     "East": {"Fenland": (), "Saltmarsh": ()},
@@ -37,7 +37,7 @@ _SIZE_STARTS = np.array([10, 50])
 
 @dataclass(frozen=True, eq=False)
 class Business:
-    """Records (a `pyarrow.Table`, one row per firm) and the trees of their codes.
+    """Records (a `pyarrow.Table`, one row per firm) and their hierarchies.
 
     Columns: `firm`, `region`, `activity`, `size`, `turnover` (whole thousands),
     `employees`, `weight` (sampling weight), `holding` (firms of one owner share it) and
@@ -51,9 +51,9 @@ class Business:
 def business(seed: int = 0, firms: int = 6000) -> Business:
     """Draw firms with heavy-tailed turnover; the same seed gives the same firms.
 
-    Regions and activities differ much in size, so that some cells of a table have one
-    or two firms. Large firms are all in the sample (weight 1), small ones stand for
-    others.
+    Regions and activities differ widely in size, so that some cells of a table have one
+    or two firms. All large firms are in the sample (weight 1), smaller ones are sampled
+    (weights 2 and 4).
     """
     import pyarrow as pa
 
@@ -63,7 +63,7 @@ def business(seed: int = 0, firms: int = 6000) -> Business:
     place, trade = _tree(_REGIONS), _tree(_ACTIVITIES)
     region = _uneven(rng, place, firms)
     activity = _uneven(rng, trade, firms)
-    # A lognormal body with a Pareto tail: firms in one trade are of like size.
+    # A lognormal body with a Pareto tail; firms of one activity have similar sizes.
     typical = np.exp(rng.normal(2.0, 0.6, size=len(trade)))
     employees = np.ceil(
         typical[activity]
@@ -107,7 +107,7 @@ def _tree(codes: _Codes) -> Hierarchy:
 
 
 def _uneven(rng: np.random.Generator, tree: Hierarchy, firms: int) -> Long:
-    """Draw a leaf for each firm, leaves by very different chances."""
+    """Draw a leaf for each firm, with very different probabilities."""
     leaves = np.flatnonzero(tree.is_leaf)
     chance = rng.pareto(2.0, size=len(leaves)) + 0.8
     drawn: Long = rng.choice(leaves, size=firms, p=chance / chance.sum())

@@ -3,10 +3,10 @@
 Amounts are whole numbers of a smallest unit (``10 ** -decimals``): totals are summed as
 integers and divided once, so that every equation holds exactly in the decimals printed.
 
-Where zeros are the only fixed cells, no amount is negative and levels stay within the
-caps below, every level can be had with everything hidden: let the inner cells under a
-sensitive cell grow or shrink in proportion, and every total with them. So the
-generators need no solver to make instances that have an answer.
+If only zeros are fixed, no amount is negative and levels stay within the caps below,
+suppressing all cells protects every level: the inner cells of a sensitive cell, and all
+totals of them, can grow or shrink in proportion. So the generators need no solver to
+make feasible instances.
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ from evosdc.table import TOTAL, Dimension, Hierarchy, Table
 from evosdc.table.build import equations
 from evosdc.table.status import FIXED, PRIMARY, SAFE
 
-# Codes for generated tables: flat lists and random trees of a given size.
-
 
 def flat(name: str, below: int, letter: str) -> Dimension:
-    """Make a total and so many codes below it, such as R001."""
+    """Make a flat dimension with so many codes below the total, such as R001."""
     digits = len(str(below))
     codes = [f"{letter}{i:0{digits}d}" for i in range(1, below + 1)]
     return Dimension(name, Hierarchy.flat(codes))
@@ -36,11 +34,10 @@ def flat(name: str, below: int, letter: str) -> Dimension:
 def tree(
     name: str, nodes: int, levels: int, letter: str, rng: np.random.Generator
 ) -> Dimension:
-    """Make a random tree of `nodes` codes, the total included, in `levels` levels.
+    """Make a random tree of `nodes` codes, including the total, in `levels` levels.
 
-    Level sizes grow by one ratio. The tree is ragged: about a third of the codes of a
-    middle level have no children, the others at least two. Small trees get as many
-    levels as fit.
+    Level sizes grow by a constant ratio. About a third of the codes of a middle level
+    have no children, the others at least two. Small trees have as many levels as fit.
     """
     codes, parents = [TOTAL], [-1]
     above = [0]
@@ -63,7 +60,7 @@ def tree(
 
 
 def numbered(k: int, codes: int, levels: int, rng: np.random.Generator) -> Dimension:
-    """Make dimension number k with so many codes, the total included."""
+    """Make dimension number k with so many codes, including the total."""
     name, letter = f"d{k + 1}", "ABCDEFGH"[k % 8]
     if levels == 1:
         return flat(name, codes - 1, letter)
@@ -71,7 +68,7 @@ def numbered(k: int, codes: int, levels: int, rng: np.random.Generator) -> Dimen
 
 
 def _level_sizes(nodes: int, levels: int) -> list[int]:
-    """Split nodes into levels, each at least twice the one above."""
+    """Split nodes into levels, each at least twice as large as the one above."""
     while levels > 1 and nodes < 2 * (2**levels - 1):
         levels -= 1
     if levels == 1:
@@ -90,10 +87,10 @@ def _level_sizes(nodes: int, levels: int) -> list[int]:
 
 Amounts = NDArray[np.int64]
 
-# External bounds: "open" is [0, infinity), "tau" the 0.5 a .. 1.5 a that tau-Argus
-# writes into JJ files (Staggemeier et al., section 3.1), widened to whole units.
+# External bounds: "open" is [0, infinity), "tau" the 0.5 a to 1.5 a that tau-Argus
+# writes to JJ files (Staggemeier et al., section 3.1), widened to whole units.
 BOUNDS = ("open", "tau")
-# Codes of a dimension, or firms, at most: a slip of the finger is told at once. Half or
+# Most codes of a dimension, or firms, so that a typing error is found at once. Half or
 # twice refuses no table that fits in memory.
 MOST = 10_000_000
 
@@ -107,9 +104,9 @@ class Grid:
     amount
         Each cell in units of ``10 ** -decimals``.
     empty
-        Cells with nothing but zeros under them.
+        Cells with only zeros below them.
     inner
-        Cells that are no total in any dimension.
+        Cells that are not a total in any dimension.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -138,7 +135,7 @@ class Grid:
         )
 
     def without_total(self, dimension: int) -> Grid:
-        """Drop the cells at the total of a dimension: tables that lie side by side."""
+        """Drop the cells at the total of a dimension, which leaves separate tables."""
         keep = self.codes[:, dimension] != 0
         return replace(
             self,
@@ -151,10 +148,10 @@ class Grid:
     def levels(
         self, share: float, *, bounds: str = "open", strict: bool = False
     ) -> tuple[Amounts, Amounts]:
-        """Lower and upper levels: a share of each amount, rounded up to a unit.
+        """Return lower and upper levels: a share of each amount, rounded up to a unit.
 
-        They are capped at what the bounds leave; `strict` keeps one unit more free, so
-        that levels can be exceeded and not only reached.
+        They are capped by the bounds; `strict` leaves one unit more, so that levels can
+        be exceeded and not only reached.
         """
         size = np.abs(self.amount)
         level = share_of(size, share)
@@ -230,18 +227,18 @@ def add_totals(
 
 
 def leaf_shape(dimensions: Sequence[Dimension]) -> tuple[int, ...]:
-    """How many leaves each dimension has: the shape of inner amounts."""
+    """Return the number of leaves of each dimension: the shape of inner amounts."""
     return tuple(int(d.hierarchy.is_leaf.sum()) for d in dimensions)
 
 
 def share_of(amount: Amounts, share: float) -> Amounts:
-    """Take a share of whole amounts exactly (0.15 is 15/100) and round it up."""
+    """Return a share of whole amounts, exact (0.15 is 15/100) and rounded up."""
     exact = Fraction(str(share))
     return -(-amount * exact.numerator // exact.denominator)
 
 
 def pick(rng: np.random.Generator, candidates: Flags, count: int) -> Flags:
-    """Choose `count` of the candidates, or all where there are not so many."""
+    """Choose `count` of the candidates, or all if there are fewer."""
     pool = np.flatnonzero(candidates)
     drawn = rng.choice(pool, size=min(count, len(pool)), replace=False)
     return marked(len(candidates), drawn)
@@ -254,21 +251,19 @@ def marked(length: int, cells: Long) -> Flags:
     return chosen
 
 
-# Contributors to cells, as the generator of Smith et al. (2011) draws them.
-
-# Contributions are kept to hundredths and below this: -1/log r has no mean, and one
-# giant would use up the digits that make totals exact. Half or twice changes no table
-# of the published sizes.
+# Contributions are rounded to hundredths and limited: -1/log r has no mean, and one
+# very large one would use up the digits that make totals exact. Half or twice of the
+# limit changes no table of the published sizes.
 UNIT_DECIMALS, _LARGEST_CONTRIBUTION = 2, 1e9
 
 
 def contributors(
     size: tuple[int, ...], mean: float, rng: np.random.Generator
 ) -> tuple[Amounts, Amounts]:
-    """Draw how many contribute to each inner cell, and how much in all.
+    """Draw the number of contributors of each inner cell and their sum in hundredths.
 
-    Numbers are Poisson with the given mean, each contribution is -1/log r for a random
-    r between 0 and 1 (section VII of the source). Amounts count hundredths.
+    Numbers are Poisson with the given mean, each contribution is -1/log r for a uniform
+    r in (0, 1) (Smith et al. 2011, section VII).
     """
     counts = rng.poisson(mean, size=size).astype(np.int64)
     cell = np.repeat(np.arange(counts.size), counts.ravel())

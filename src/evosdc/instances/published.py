@@ -3,11 +3,11 @@
 Classes I and II are of Almeida et al. (2008) and Fischetti & Salazar (1999), the real
 values of HeurGene of Herrington (2015).
 
-The tables of Smith et al. (2011) and Staggemeier et al. came out of a generator of the
-Office for National Statistics and of its own surveys, neither of them public. Made
-here are their shapes, shares of zeros and numbers of sensitive cells. Values of the
-generated ones (A to F) are sums over contributors as the source describes it for its
-artificial tables, those of the surveys (G to H6) heavy-tailed whole numbers.
+The tables of Smith et al. (2011) and Staggemeier et al. are from a generator of the
+Office for National Statistics and from its surveys, neither of which is public. The
+tables made here have their shapes, shares of zeros and numbers of sensitive cells.
+Values of the generated ones (A to F) are sums over contributors, as the source
+describes; those of the surveys (G to H6) are heavy-tailed whole numbers.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class ClassTwo(Declared):
     def draw(self, rng: np.random.Generator) -> Table:
         """Draw values of 0..1000; inner and marginal cells are sensitive by chance.
 
-        Both levels are 15 % of the value rounded up. A zero drawn as sensitive is not:
-        zeros are never suppressed. The grand total is no marginal cell of the source's
-        network and is never sensitive: its level alone would ask for a seventh of the
-        table to be hidden.
+        Both levels are 15 % of the value rounded up. Zeros are never suppressed, and so
+        never sensitive. Nor is the grand total, which is not a marginal cell in the
+        network of the source: its level alone would require a seventh of the table to
+        be suppressed.
         """
         dims = rows_and_columns(self.rows, self.columns)
         grid = Grid.of(dims, rng.integers(0, 1001, size=(self.rows, self.columns)))
@@ -197,16 +197,16 @@ class Office(Declared):
     def draw(self, rng: np.random.Generator) -> Table:
         """Draw amounts with zeros; a fixed number of cells is sensitive.
 
-        Generated tables: Poisson contributors, as many as leave the published share of
-        inner cells empty; which cells are sensitive falls by lot, as the source says.
-        It does not say how wide levels were. A fifth is what lets the order of
-        protection alone save what its table III reports for 200x5
+        Generated tables: Poisson contributors with the mean that leaves the published
+        share of inner cells empty; sensitive cells are drawn uniformly, as in the
+        source. It does not say how wide levels were. With a fifth, the order of
+        protection alone saves what its table III reports for 200x5
         (docs/notebook/orders.md).
 
-        Surveys: log-normal whole numbers; sensitive is any cell but the grand total, in
-        G any inner one, small cells first: a cell's chance falls with its value.
+        Surveys: log-normal whole numbers; any cell but the grand total may be
+        sensitive, in G any inner one, with a probability that falls with its value.
 
-        Levels leave the strict reading within reach.
+        Levels can be exceeded, as the strict reading requires.
         """
         shape = OFFICE[self.table]
         dims = _dimensions(shape, rng)
@@ -221,7 +221,7 @@ def _generated(
     shape: Shape, dims: tuple[Dimension, ...], rng: np.random.Generator
 ) -> tuple[Grid, Flags]:
     size = (shape.rows, shape.columns)
-    # A Poisson number is zero with the chance exp(-mean). Hundredths are the unit, so
+    # A Poisson number is zero with probability exp(-mean). Hundredths are the unit, so
     # that amounts are whole and small cells have levels too.
     _, amount = contributors(size, -math.log(shape.zeros), rng)
     grid = Grid.of(dims, amount)
@@ -295,9 +295,6 @@ class Frequency(Declared):
         return grid.table(primary, lower, upper, frequency=grid.amount, name="count")
 
 
-# The fourteen large three-way tables of Smith et al. (2011), by shape.
-
-
 @dataclass(frozen=True)
 class Solid:
     """A published table: codes of each dimension with totals, zeros, sensitive cells.
@@ -346,8 +343,8 @@ class Large(Declared):
         """Draw Poisson numbers of contributors, each contributing -1/log r.
 
         The mean number is set so that the published share of all cells is zero. The
-        source does not say which cells were sensitive: here those with the fewest
-        contributors are, ties by lot, as many as it counts.
+        source does not say which cells were sensitive: here they are those with the
+        fewest contributors, in the published number, with ties broken at random.
         """
         solid = LARGE[self.table]
         dims = tuple(
@@ -366,7 +363,7 @@ class Large(Declared):
 
 
 def _mean_for(dims: tuple[Dimension, ...], zeros: float) -> float:
-    """Mean contributors of an inner cell that leave a share of all cells empty."""
+    """Return the mean number of contributors that leaves a share of all cells empty."""
     from scipy.optimize import brentq  # slow to import, needed here only
 
     size = leaf_shape(dims)

@@ -1,4 +1,4 @@
-"""Small random tables of any shape, with everything that real tables come with."""
+"""Small random tables of any shape, with the features of real tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evosdc.instances.grid import (
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table, link_tables
 
-# What is drawn and how many decimals it has.
+# Kinds of values and their number of decimals.
 VALUES = {
     "integers": 0,  # 0 to 100
     "decimals": 2,  # 0.00 to 100.00
@@ -44,19 +44,19 @@ class Random(Declared):
     values
         integers, decimals, ties, tiny, huge or negative.
     sensitive, margins
-        Share of inner cells and of totals that are sensitive, zeros aside.
+        Share of inner cells and of totals that are sensitive, except zeros.
     zeros
         Share of inner cells that are zero.
     empty
-        How many codes of the first dimension have zeros only.
+        How many codes of the first dimension have only zeros.
     level, width
         Both levels and the sliding level as shares of the value.
     bounds
         open for ``[0, infinity)``, tau for half to one and a half times the value.
     strict
-        Keep the strict reading of levels within reach.
+        Choose levels that can be exceeded, as the strict reading requires.
     parts
-        How many tables lie side by side with nothing between them.
+        How many separate tables there are.
     linked
         Publish the first dimension by each of the others instead of all at once.
     """
@@ -99,7 +99,7 @@ class Random(Declared):
             )
 
     def draw(self, rng: np.random.Generator) -> Table:
-        """Draw a table; every level in it can be had with everything hidden."""
+        """Draw a table in which suppressing all cells protects every level."""
         dims = _dimensions(self, rng)
         inner = _inner(self, dims, rng)
         if not self.linked:
@@ -162,6 +162,6 @@ def _protect(grid: Grid, options: Random, rng: np.random.Generator) -> Table:
     lower, upper = grid.levels(
         options.level, bounds=options.bounds, strict=options.strict
     )
-    # With bounds of a half each way, no interval is wider than the value.
+    # With bounds of half the value each way, no interval is wider than the value.
     width = share_of(np.abs(grid.amount), options.width)
     return grid.table(primary, lower, upper, bounds=options.bounds, width=width)

@@ -1,9 +1,8 @@
-"""Tables as a business register gives: two deep trees, full of chains, sparsely filled.
+"""Tables like those of a business register: two deep trees, sparsely filled.
 
-In the trees of real offices (industries by regions) many codes have one child only: an
-industry of one class, a region of one district. Most combinations of codes have no
-firm, and a few firms are as large as everything around them, so cells high up are
-sensitive too.
+In the hierarchies of real offices (industries by regions) many codes have one child
+only: an industry of one class, a region of one district. Most combinations of codes
+have no firm, and a few firms dominate even high totals, which are then sensitive too.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ class Register(Declared):
     Attributes
     ----------
     rows, columns
-        Codes of each tree before chains are added, totals included.
+        Codes of each tree before chains are added, including totals.
     levels
-        Levels of each tree, chains aside.
+        Levels of each tree, without chains.
     chains
         Share of the codes without children that get a chain of one to three codes.
     filled
         Share of the inner cells that have firms.
     dominance
-        A cell is sensitive where its largest firm has more than this share, or where it
-        has fewer than three firms.
+        A cell is sensitive if its largest firm has more than this share, or if it has
+        fewer than three firms.
     level
         Both levels as shares of the value.
     """
@@ -76,7 +75,7 @@ class Register(Declared):
 def _with_chains(
     dimension: Dimension, share: float, rng: np.random.Generator
 ) -> Dimension:
-    """Put chains of codes below some of those that have no children."""
+    """Add chains of codes below some of the leaves."""
     tree = dimension.hierarchy
     codes, parents = list(tree.codes), list(tree.parents)
     for leaf in np.flatnonzero(tree.is_leaf).tolist():

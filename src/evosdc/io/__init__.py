@@ -4,12 +4,11 @@ from evosdc.io.argus.hrc import hierarchy_from_levels, read_hierarchy, write_hrc
 from evosdc.io.argus.hst import apply_apriori, read_apriori_into, read_hst, write_hst
 from evosdc.io.argus.jj import read_jj, write_jj
 from evosdc.io.argus.tab import read_tab, write_tab
-from evosdc.io.cells import read_labels, read_pattern, read_waiver
-from evosdc.io.files import check_output_file, read_table, read_tables, write_table
-from evosdc.io.formats import check_also, write_grid, write_pivot, write_sbs
+from evosdc.io.cells import read_consents, read_labels, read_pattern
 from evosdc.io.frames import frame_of, pattern_frame, published_frame
 from evosdc.io.from_frame import table_from_frame
 from evosdc.io.labelled import read_labelled, write_labelled
+from evosdc.io.layouts import check_formats, write_grid, write_pivot, write_sbs
 from evosdc.io.paths import is_private, open_output
 from evosdc.io.records import (
     RecordFile,
@@ -17,11 +16,12 @@ from evosdc.io.records import (
     read_records,
     write_records,
 )
+from evosdc.io.tables import check_output_file, read_table, read_tables, write_table
 
 __all__ = [
     "RecordFile",
     "apply_apriori",
-    "check_also",
+    "check_formats",
     "check_output_file",
     "frame_of",
     "hierarchy_from_levels",
@@ -31,6 +31,7 @@ __all__ = [
     "pattern_frame",
     "published_frame",
     "read_apriori_into",
+    "read_consents",
     "read_hierarchy",
     "read_hst",
     "read_jj",
@@ -41,7 +42,6 @@ __all__ = [
     "read_tab",
     "read_table",
     "read_tables",
-    "read_waiver",
     "table_from_frame",
     "write_grid",
     "write_hrc",

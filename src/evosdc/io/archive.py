@@ -1,4 +1,4 @@
-"""Archives of arrays (``.npz``) as they come from others: read without pickling."""
+"""Archives of arrays (``.npz``), read without unpickling, as anyone may write them."""
 
 from __future__ import annotations
 

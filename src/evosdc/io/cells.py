@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
-from evosdc.io.columns import code_column, letter_column, number_column, read_columns
+from evosdc.io.columns import code_column, lowercase_column, number_column, read_columns
 from evosdc.io.encoding import line_error, read_text
+from evosdc.io.frames import HIDDEN_MARK
 from evosdc.io.paths import PathLike
 from evosdc.table import TOTAL, Coalition, Table
 from evosdc.table.codes import tidy_code
@@ -21,18 +22,17 @@ from evosdc.table.status import HIDDEN, STATUSES
 from evosdc.table.table import ADDITIVITY
 
 FACTOR = "factor"
-_HIDDEN_MARK = "x"
 _MEMBERS = ("coalition", "member")
-# Publications are written with few digits: values agree up to this share.
-_AGREE = 1e-6
+# Publications may have few digits: values agree up to this share.
+_RELATIVE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Earlier:
+class KnownCells:
     """Cells of a table known from an earlier publication.
 
-    `others` counts its published rows that are no cells of the table: what they add
-    together with this one is not judged.
+    `others` counts its published rows that are no cells of the table: what an attacker
+    learns from them together with the table is not judged.
     """
 
     known: NDArray[np.bool_]
@@ -40,11 +40,11 @@ class Earlier:
 
 
 def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
-    """Read which cells a pattern hides: by labels where there are, else by number.
+    """Read which cells a pattern hides.
 
-    Labels name a cell whatever the order in which linked tables are given.
-
-    `source` is the path of a ``pattern.csv`` or a frame with the same columns.
+    Rows name their cells by labels if they have them, in any order of linked tables,
+    else by number. `source` is the path of a ``pattern.csv`` or a frame with the same
+    columns.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
     """
     rows = _Rows.open(source, table, "the pattern", "status", "pattern.csv")
     cells = rows.cells()
-    letters = letter_column(rows.frame, "status")
+    letters = lowercase_column(rows.frame, "status")
     wrong = ~np.isin(letters, STATUSES)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -86,9 +86,9 @@ def read_published(source: Any, table: Table) -> NDArray[np.bool_]:
     Raises
     ------
     InputError
-        For cells that are missing, unknown or there twice, for a cell that is marked
-        hidden and shown or the other way round, and for values that are not the
-        table's.
+        For cells that are missing, unknown or repeated, for a cell with a value that is
+        marked hidden or without one that is not, and for values other than those of the
+        table.
     """
     rows = _Rows.open(source, table, "the publication", "value", "published.csv")
     frame, cells = rows.frame, rows.cells()
@@ -111,36 +111,36 @@ def read_published(source: Any, table: Table) -> NDArray[np.bool_]:
             f"{rows.path} has columns besides the table: "
             f"{', '.join(map(repr, more[:5]))}",
             expected="the codes, value and status, and nothing else",
-            hint="leave them out: weights, levels and notes give hidden values away",
+            hint="leave them out: weights, levels and notes can reveal hidden values",
         )
     if "status" in frame.column_names:
-        marked = letter_column(frame, "status") == _HIDDEN_MARK
+        marked = lowercase_column(frame, "status") == HIDDEN_MARK
         rows.refuse(
             rows.by_cell(cells, marked & ~blank),
             "is marked hidden and has a value",
-            f"no value where the status is {_HIDDEN_MARK}",
+            f"no value where the status is {HIDDEN_MARK}",
             "do not publish this file",
         )
         rows.refuse(
             rows.by_cell(cells, blank & ~marked),
             "has no value and is not marked hidden",
-            f"status {_HIDDEN_MARK} where there is no value",
+            f"status {HIDDEN_MARK} where there is no value",
             "check that the file is complete",
         )
     rows.refuse_other_values(cells, np.where(blank, table.value[cells], value))
     return rows.by_cell(cells, blank) | ~table.shown
 
 
-def read_earlier(source: Any, table: Table) -> Earlier:
+def read_already_published(source: Any, table: Table) -> KnownCells:
     """Read a ``published.csv`` of an earlier run, or a frame with the same columns.
 
-    A row is the cell with its codes. Dimensions that only one of the two has stand at
-    their totals, so that a table by other variables gives away the totals they share.
+    A row is the cell with its codes. A dimension that only one of the two has is at its
+    total, so that a table by other variables shows the totals that both have.
 
     Raises
     ------
     InputError
-        Where a published value is not the table's: it is of other records.
+        Where a published value differs from that of the table: it is of other records.
     """
     what = "the earlier publication"
     rows = _Rows.open(source, table, what, "value", "published.csv")
@@ -149,7 +149,7 @@ def read_earlier(source: Any, table: Table) -> Earlier:
     cell = rows.cells_in_common()
     found = shown & (cell >= 0)
     mine = table.value[np.maximum(cell, 0)]
-    off = np.abs(value - mine) > _AGREE * np.maximum(1.0, np.abs(mine))
+    off = np.abs(value - mine) > _RELATIVE_TOLERANCE * np.maximum(1.0, np.abs(mine))
     wrong = np.flatnonzero(found & off)
     if len(wrong):
         raise InputError(
@@ -167,13 +167,13 @@ def read_earlier(source: Any, table: Table) -> Earlier:
             hint="if it is finer or by other variables, link the two tables from the "
             "records instead; leave it out only if it is of other records",
         )
-    return Earlier(known, int((shown & (cell < 0)).sum()))
+    return KnownCells(known, int((shown & (cell < 0)).sum()))
 
 
 def read_labels(path: PathLike) -> list[tuple[dict[str, str], float | None]]:
-    """Read codes per row, and the factor of each where there is such a column.
+    """Read the codes of each row, and its factor if there is such a column.
 
-    A column a dimension; a blank stands for any code.
+    There is one column per dimension; a blank means any code.
     """
     frame = read_columns(path, numbers=(FACTOR,))
     factors: list[float | None] = [None] * frame.num_rows
@@ -186,8 +186,8 @@ def read_labels(path: PathLike) -> list[tuple[dict[str, str], float | None]]:
     ]
 
 
-def read_waiver(path: PathLike) -> list[str]:
-    """Read who consented to be recognised: a contributor on each line, each once.
+def read_consents(path: PathLike) -> list[str]:
+    """Read who consented to be identified: one contributor per line.
 
     They are named as in the column of holdings.
     """
@@ -197,7 +197,7 @@ def read_waiver(path: PathLike) -> list[str]:
         raise InputError(
             f"{path} names no contributor",
             expected="one contributor on each line",
-            hint="leave the waiver out if nobody consented",
+            hint="leave the file out if nobody consented",
         )
     return found
 
@@ -205,8 +205,8 @@ def read_waiver(path: PathLike) -> list[str]:
 def read_coalitions(path: PathLike) -> tuple[Coalition, ...]:
     """Read respondents who share what they know: ``coalition`` and ``member`` per row.
 
-    See `Coalition` for what members are. No names of respondents: the table has none,
-    and hashes of names cannot be made without its records.
+    See `Coalition` for what members are. Names of respondents are not taken: the table
+    has none, and their hashes cannot be made without the records.
     """
     frame = read_columns(path)
     if sorted(frame.column_names) != sorted(_MEMBERS):
@@ -231,9 +231,9 @@ def read_coalitions(path: PathLike) -> tuple[Coalition, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """A file or frame with a row per cell of a table.
+    """A file or frame with one row per cell of a table.
 
-    `what` is what it should be, `name` the file of a run that is one.
+    `what` says what it should be, `name` which file of a result it may be.
     """
 
     frame: Any
@@ -248,7 +248,7 @@ class _Rows:
     ) -> _Rows:
         """Read a path or a frame; refuse one without a column that it must have."""
         if isinstance(source, (str, os.PathLike)):
-            frame = read_columns(source, numbers=(NUMBER, "value"), ours=True)
+            frame = read_columns(source, numbers=(NUMBER, "value"), from_evosdc=True)
             path = str(source)
         else:
             frame, path = to_arrow(source), what
@@ -261,7 +261,7 @@ class _Rows:
         return cls(frame, path, table, what, name)
 
     @property
-    def check(self) -> str:
+    def advice(self) -> str:
         """What to do about cells that the table does not have."""
         return f"check that {self.what} belongs to this table"
 
@@ -277,13 +277,13 @@ class _Rows:
             expected = f"a whole number from 0 to {len(self.table) - 1}"
         if (cell < 0).any():
             line = int(np.argmax(cell < 0)) + 2
-            raise line_error(self.path, line, what, expected=expected, hint=self.check)
+            raise line_error(self.path, line, what, expected=expected, hint=self.advice)
         return cell
 
     def cells_in_common(self) -> NDArray[np.int64]:
         """Return the cell of each row, -1 for rows that are no cells of the table.
 
-        Variables that only one of the two has stand at their totals.
+        Variables that only one of the two has are at their totals.
         """
         if not self.table.dimensions:
             return self._numbered()
@@ -299,8 +299,8 @@ class _Rows:
         fits = np.ones(frame.num_rows, dtype=bool)
         for name in frame.column_names:
             if name not in {*names, "value", "status", NUMBER}:
-                words, numbers = code_column(frame, name)
-                fits &= np.array([word in totals for word in words])[numbers]
+                texts, numbers = code_column(frame, name)
+                fits &= np.array([text in totals for text in texts])[numbers]
         return np.where(fits, self.table.index.find(self._nodes(frame)), -1)
 
     def refuse(
@@ -314,23 +314,23 @@ class _Rows:
             )
 
     def refuse_counts(self, cells: NDArray[np.int64]) -> None:
-        """Refuse cells that stand twice or are missing."""
+        """Refuse cells that are repeated or missing."""
         count = np.bincount(cells, minlength=len(self.table))
         each = f"each of the {len(self.table)} cells of the table once"
-        self.refuse(count > 1, "stands twice", each, self.check)
-        self.refuse((count == 0) & self.table.shown, "is missing", each, self.check)
+        self.refuse(count > 1, "stands twice", each, self.advice)
+        self.refuse((count == 0) & self.table.shown, "is missing", each, self.advice)
 
     def refuse_other_values(
         self, cells: NDArray[np.int64], value: NDArray[np.float64]
     ) -> None:
-        """Refuse values that are not the table's: they are of another table."""
+        """Refuse values that differ from those of the table."""
         mine = self.table.value[cells]
         off = np.abs(value - mine) > ADDITIVITY * np.maximum(1.0, np.abs(mine))
         self.refuse(
             self.by_cell(cells, off),
             "has another value than in the table",
             "the values of the table",
-            self.check,
+            self.advice,
         )
 
     def by_cell(
@@ -359,21 +359,21 @@ class _Rows:
         for k, d in enumerate(dims):
             if d.name not in frame.column_names:
                 continue
-            words, rows = code_column(frame, d.name)
-            known = nodes_of(d.hierarchy, words)
+            texts, rows = code_column(frame, d.name)
+            known = nodes_of(d.hierarchy, texts)
             if strict and (known < 0).any():
                 raise InputError(
-                    f"{self.path}: unknown code {words[int(np.argmax(known < 0))]!r} "
+                    f"{self.path}: unknown code {texts[int(np.argmax(known < 0))]!r} "
                     f"of {d.name!r}",
                     expected="codes of the table",
-                    hint=self.check,
+                    hint=self.advice,
                 )
             nodes[:, k] = known[rows]
         return nodes
 
 
 def coalitions_of(given: Any) -> tuple[Coalition, ...]:
-    """Read coalitions that are given as a list or as a file."""
+    """Return coalitions that are given as a list or as a file."""
     if isinstance(given, (str, os.PathLike)):
         return read_coalitions(given)
     listed = isinstance(given, (list, tuple))

@@ -1,12 +1,12 @@
-"""Checkpoints: a run that is killed goes on from what it had written last.
+"""Checkpoints, from which a run that was interrupted is resumed.
 
-The file is whole or not there at all, and for its owner only. It is a line of JSON, no
-code: reading one runs nothing. A sum over its content tells half a file, or one that
-was changed by accident, from a whole one. It is no signature: who may write the file
-may write the sum, so that nothing in it is taken for evidence.
+The file is complete or absent, and readable by its owner only. It is one line of JSON:
+reading it runs no code. A checksum of the content detects a file that is incomplete or
+was changed by accident. It is no signature, as whoever may write the file may write the
+checksum: nothing in a checkpoint is taken as evidence.
 
-What is in it is the business of the verb that writes it (`evosdc.api`). Here is what
-they share: when it is written, what it is known again by, and when it is refused.
+The content is defined by the verbs (`evosdc.api`). This module has what they share:
+when a checkpoint is written, which run it belongs to, and when it is refused.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from evosdc.io.paths import (
 )
 
 _LOG = logging.getLogger(__name__)
-# Seconds between two checkpoints, and the fewest where there is something better.
-INTERVAL, SOON = 10.0, 1.0
-# Settings whose words name cells, files or values: they are said to differ, not how.
-_PRIVATE = (
+# Seconds between two checkpoints, and after which a better answer is written.
+INTERVAL, INTERVAL_IF_BETTER = 10.0, 1.0
+# Settings that may name cells, files or values: messages do not show them.
+_CONFIDENTIAL = (
     "hide",
     "publish",
     "cost_factor",
@@ -58,24 +58,24 @@ _KIND = "evosdc checkpoint"
 _FOLLOW_LINKS = os.utime not in os.supports_follow_symlinks
 _HEAD = json.dumps({"kind": _KIND})[:-1].encode()
 _ARRAY = "array"
-_AFRESH = "or start afresh without --resume (resume=False)"
+_RESTART = "or start again without --resume (resume=False)"
 
 
 class Checkpoint:
-    """The file that a run writes what it has to, and may go on from.
+    """The file to which a run writes its state, and from which it may be resumed.
 
     Parameters
     ----------
     path
         The file.
     resume
-        Go on from it; it must be there, and of the same data, version and options.
+        Resume from it; it must exist and be of the same data, version and options.
     force
-        Write over a file that is there already.
+        Replace an existing file.
     keep
-        Leave the file when the verb returns: who writes the answer removes it then.
-    ours
-        Whether its folder is one of a result, made and closed to others where need be.
+        Keep the file when the verb returns, until the answer has been written.
+    in_result
+        Whether its folder is that of a result, which is made, for its owner only.
     """
 
     def __init__(
@@ -85,20 +85,20 @@ class Checkpoint:
         resume: bool = False,
         force: bool = False,
         keep: bool = False,
-        ours: bool = False,
+        in_result: bool = False,
     ) -> None:
         self.path = Path(path)
         self.resume, self.keep = resume, keep
-        self._force, self._ours = force, ours
+        self._force, self._in_result = force, in_result
         self._made: list[Path] = []
         self._about: dict[str, Any] = {}
         self._lock = threading.Lock()
-        self._last = self._beaten = -math.inf
+        self._last = self._touched = -math.inf
         self._at = self._seconds = 0.0
         self._failed = False
 
     def refuse_existing(self) -> None:
-        """Refuse to write over what a run that was cut short has left."""
+        """Refuse to replace what an interrupted run has left."""
         refuse_link(self.path)
         if self.path.is_dir():
             raise InputError(
@@ -108,14 +108,14 @@ class Checkpoint:
             )
         if self.path.exists() and not (self.resume or self._force):
             raise InputError(
-                f"there is a checkpoint of a run that was cut short: {self.path}",
-                expected="to go on from it, or a place that is free",
-                hint="give --resume (resume=True) to go on, or remove the file",
+                f"there is a checkpoint of an interrupted run: {self.path}",
+                expected="to resume from it, or a name that is free",
+                hint="give --resume (resume=True) to resume, or remove the file",
             )
         if self.path.exists() and not (self.resume or _is_checkpoint(self.path)):
             raise InputError(
                 f"{self.path} is no checkpoint of evosdc",
-                expected="a name that is free, or a checkpoint to write over",
+                expected="a name that is free, or a checkpoint to replace",
                 hint="give another name, or move the file away",
             )
 
@@ -126,14 +126,14 @@ class Checkpoint:
         data: Mapping[str, str],
         settings: Mapping[str, str],
     ) -> dict[str, Any] | None:
-        """Return what to go on from, if anything; make room for the file.
+        """Return the state to resume from, if any; make the folder.
 
         Parameters
         ----------
         data
-            Fingerprints of the table or the records, by the words for their parts.
+            Digests of the parts of the table or the records, by name.
         settings
-            What changes an answer, by name, as text.
+            The settings that change an answer, by name, as text.
         """
         self.refuse_existing()
         self._about = {
@@ -146,7 +146,7 @@ class Checkpoint:
         folder = self.path.parent
         refuse_unwritable(folder)
         self._made = [f for f in (folder, *folder.parents) if not f.exists()]
-        if self._ours:
+        if self._in_result:
             make_folder(folder, private=True)
         elif self._made:
             raise InputError(
@@ -165,33 +165,33 @@ class Checkpoint:
         last: bool = False,
         first: bool = False,
     ) -> bool:
-        """Write the file if it is time to; only the first time must it succeed.
+        """Write the file if it is due; only the first time must it succeed.
 
-        In between the time of the file says how long the run has gone on: what it
-        spent counts up to its last second, without a write for each.
+        Between two writes the modification time of the file records how long the run
+        has taken, so that its time is known to the second.
 
         Parameters
         ----------
         content
-            Called for what the run has, where it is to be written.
+            Called for the state of the run, if it is to be written.
         seconds
-            What the run has taken so far.
+            The time that the run has taken so far.
         better
-            There is something better than what was written: that is not put off.
+            There is a better answer than the one that was written.
         first, last
             Write in any case.
         """
         with self._lock:
             now = time.monotonic()
-            wait = SOON if better else INTERVAL
+            wait = INTERVAL_IF_BETTER if better else INTERVAL
             if now - self._last < wait and not (first or last):
-                if now - self._beaten >= SOON:
+                if now - self._touched >= INTERVAL_IF_BETTER:
                     until = self._at + max(0.0, seconds - self._seconds)
                     with suppress(OSError):
                         os.utime(
                             self.path, (until, until), follow_symlinks=_FOLLOW_LINKS
                         )
-                    self._beaten = now
+                    self._touched = now
                 return False
             at = time.time()
             try:
@@ -203,11 +203,13 @@ class Checkpoint:
                 if first:
                     raise
                 if not self._failed:
-                    _LOG.warning("no checkpoint, and the run goes on: %s", error)
+                    _LOG.warning(
+                        "no checkpoint was written, the run continues: %s", error
+                    )
                 self._failed = True
             else:
                 self._at, self._seconds, self._failed = at, seconds, False
-            self._last = self._beaten = time.monotonic()
+            self._last = self._touched = time.monotonic()
             return not self._failed
 
     def remove(self) -> None:
@@ -216,14 +218,14 @@ class Checkpoint:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Say that the file is damaged where a block cannot make sense of it."""
+        """Raise that the file is damaged if a block cannot interpret it."""
         try:
             yield
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise self.damaged() from error
 
     def damaged(self) -> InputError:
-        """Describe a file that says something which cannot be."""
+        """Return the error for a file with impossible content."""
         return _damaged(self.path)
 
     def _read(self) -> dict[str, Any]:
@@ -233,16 +235,16 @@ class Checkpoint:
             seconds, at = float(content["seconds"]), float(content["at"])
             if not 0 <= seconds < math.inf:
                 raise ValueError(seconds)
-        # A file that was copied has another time: no more than an interval is believed.
+        # A copy of the file has another time: at most one interval is added.
         since = min(max(self.path.stat().st_mtime - at, 0.0), INTERVAL)
         return {**content, "seconds": seconds + since}
 
     def _refuse_another(self, content: Mapping[str, Any]) -> None:
-        """Say in what a checkpoint is not one of this run."""
+        """Refuse a checkpoint of another run, and say in what it differs."""
 
         def refuse(what: str, expected: str, hint: str) -> NoReturn:
             raise InputError(
-                f"{self.path} {what}", expected=expected, hint=f"{hint}, {_AFRESH}"
+                f"{self.path} {what}", expected=expected, hint=f"{hint}, {_RESTART}"
             )
 
         mine = self._about
@@ -251,7 +253,7 @@ class Checkpoint:
             refuse(
                 f"was written by evosdc {version}",
                 f"a checkpoint of this version, {mine['version']}",
-                "go on with that version",
+                "resume with that version",
             )
         if verb != mine["verb"]:
             refuse(
@@ -264,17 +266,17 @@ class Checkpoint:
         if other:
             refuse(
                 f"is of other data: they differ in {', '.join(other)}",
-                "the data of the run that was cut short",
+                "the data of the interrupted run",
                 "give those",
             )
         theirs, ours = content["settings"], mine["settings"]
         for name in sorted({*theirs, *ours}):
             was, now = theirs.get(name), ours.get(name)
             if was != now:
-                shown = "" if name in _PRIVATE else f": {was} there, {now} here"
+                shown = "" if name in _CONFIDENTIAL else f": {was} there, {now} here"
                 refuse(
                     f"is of a run with another setting of {name!r}{shown}",
-                    "the same options as those of the run that was cut short",
+                    "the same options as those of the interrupted run",
                     "give that option as it was",
                 )
 
@@ -282,7 +284,7 @@ class Checkpoint:
 def as_checkpoint(
     given: PathLike | Checkpoint | None, *, resume: bool
 ) -> Checkpoint | None:
-    """Return the checkpoint that a verb was given, as a path or as it is."""
+    """Return the checkpoint that a verb was given, as a path or an object."""
     if isinstance(given, Checkpoint):
         return given
     if isinstance(given, (str, os.PathLike)):
@@ -296,23 +298,23 @@ def as_checkpoint(
     if resume:
         raise InputError(
             "resume is asked for without a checkpoint",
-            expected="the file to go on from",
+            expected="the file to resume from",
             hint="give checkpoint=FILE as well",
         )
     return None
 
 
-def in_words(value: Any) -> str:
-    """Return a setting as text by which it is known again."""
+def setting_text(value: Any) -> str:
+    """Return a setting as text, to compare it with that of another run."""
     if isinstance(value, np.ndarray):
-        return sha_of(value)
+        return digest_of(value)
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def sha_of(*parts: Any) -> str:
-    """Return a fingerprint of arrays and plain values.
+def digest_of(*parts: Any) -> str:
+    """Return a SHA-256 digest of arrays and plain values.
 
-    Confidential, as what a hash of small data was made of can be guessed.
+    It is confidential, as small data can be guessed from their digest.
     """
     digest = hashlib.sha256()
     for part in parts:
@@ -330,16 +332,10 @@ def sha_of(*parts: Any) -> str:
 
 
 def write_checkpoint(path: PathLike, content: Mapping[str, Any]) -> None:
-    """Write a checkpoint in place of the last one, which stays until this is on disk.
-
-    Raises
-    ------
-    InputError
-        Where it cannot be written.
-    """
+    """Write a checkpoint; the last one is replaced when this one is on disk."""
     p = Path(path)
     body = json.dumps(dict(content), sort_keys=True, allow_nan=False)
-    whole = json.dumps({"kind": _KIND, "sum": _sum(body), "content": body})
+    whole = json.dumps({"kind": _KIND, "sum": _checksum(body), "content": body})
     with open_output(p, True, durable=True) as stream:
         stream.write(whole.encode("utf-8") + b"\n")
     _sync_folder(p.parent)
@@ -351,13 +347,13 @@ def read_checkpoint(path: PathLike) -> dict[str, Any]:
     if not p.exists():
         raise InputError(
             f"there is no checkpoint {p}",
-            expected="the file of a run that was cut short",
-            hint="check the name, or start afresh without --resume (resume=False)",
+            expected="the file of an interrupted run",
+            hint="check the name, or start again without --resume (resume=False)",
         )
     try:
         whole = json.loads(read_bytes(p))
-        if whole["kind"] != _KIND or whole["sum"] != _sum(whole["content"]):
-            raise ValueError("its sum is another one")
+        if whole["kind"] != _KIND or whole["sum"] != _checksum(whole["content"]):
+            raise ValueError("another checksum")
         content = json.loads(whole["content"])
         if not isinstance(content, dict):
             raise ValueError("no content")
@@ -367,40 +363,39 @@ def read_checkpoint(path: PathLike) -> dict[str, Any]:
 
 
 def _is_checkpoint(path: PathLike) -> bool:
-    """Whether a file begins as ours do; one that was cut short in writing it, too."""
+    """Whether a file begins like a checkpoint, or is an incomplete temporary file."""
     p = Path(path)
     if p.is_symlink() or not p.is_file():
         return False
     with p.open("rb") as stream:
         found = stream.read(len(_HEAD))
-    # Nothing is written in place: under its own name a file is never shorter.
+    # Nothing is written in place: a file with its final name is never shorter.
     return found == _HEAD or (p.suffix == ".part" and _HEAD.startswith(found))
 
 
 def _damaged(path: PathLike) -> InputError:
-    """Describe a file that is no whole checkpoint."""
+    """Return the error for a file that is no complete checkpoint."""
     return InputError(
         f"{path} is damaged, or no checkpoint of evosdc",
-        expected="a whole file, as a run that was cut short leaves it",
-        hint="restore it from a copy, or remove it and start afresh without --resume",
+        expected="a complete file, as an interrupted run leaves it",
+        hint="restore it from a copy, or remove it and start again without --resume",
     )
 
 
 def remove_checkpoint(path: PathLike, made: Iterable[Path] = ()) -> None:
-    """Remove a checkpoint, what was cut short in writing it, and empty folders."""
+    """Remove a checkpoint, its temporary files, and the given folders if empty."""
     p = Path(path)
     for one in (p, *p.parent.glob(f".{glob.escape(p.name)}.*.part")):
         with suppress(OSError):
             if _is_checkpoint(one):
                 one.unlink()
     for folder in made:
-        # It stays where there is something in it.
         with suppress(OSError):
             folder.rmdir()
 
 
 def pack_arrays(value: Any) -> Any:
-    """Return nested plain values with each array in them as text."""
+    """Return nested plain values with each array encoded as text."""
     if isinstance(value, np.ndarray):
         raw = zlib.compress(np.ascontiguousarray(value).tobytes(), 1)
         return {
@@ -416,7 +411,7 @@ def pack_arrays(value: Any) -> Any:
 
 
 def unpack_arrays(value: Any) -> Any:
-    """Read back what `pack_arrays` gave; raises `ValueError` for anything else."""
+    """Decode what `pack_arrays` returned; raise `ValueError` for anything else."""
     if isinstance(value, list):
         return [unpack_arrays(part) for part in value]
     if not isinstance(value, dict):
@@ -433,12 +428,12 @@ def unpack_arrays(value: Any) -> Any:
         raise ValueError(str(error)) from error
 
 
-def _sum(body: str) -> str:
+def _checksum(body: str) -> str:
     return hashlib.sha256(body.encode("utf-8")).hexdigest()
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name on disk as well; not every system can."""
+    """Flush the new name to disk, where the system can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

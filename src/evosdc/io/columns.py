@@ -1,4 +1,4 @@
-"""Files of columns as frames, and their columns as codes and numbers."""
+"""Files of columns as Arrow tables, and their columns as codes, numbers and text."""
 
 from __future__ import annotations
 
@@ -6,30 +6,32 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.formats import CSV
 from evosdc.io.delimited import read_csv
-from evosdc.io.numbers import read_numbers, rounded
+from evosdc.io.numbers import inexact, read_numbers
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.suffixes import PARQUET, format_to_read
+from evosdc.io.suffixes import format_to_read, load
 from evosdc.table.codes import look_alikes, merged_note, tidy_code
 
 
 def read_columns(
-    path: PathLike, *, numbers: Collection[str] = (), ours: bool = False
+    path: PathLike, *, numbers: Collection[str] = (), from_evosdc: bool = False
 ) -> Any:
-    """Read a CSV file as text (see `read_csv`) or a Parquet file as it is."""
-    if format_to_read(path, "columns") is PARQUET:
-        return read_parquet(path)
-    return read_csv(path, numbers=numbers, ours=ours)
+    """Read a CSV file as text (see `read_csv`), any other file as it is."""
+    form = format_to_read(path, "columns")
+    if form is CSV:
+        return read_csv(path, numbers=numbers, from_evosdc=from_evosdc)
+    return load(form.read["columns"])(path)
 
 
 def read_parquet(path: PathLike) -> Any:
     """Read a Parquet file as an Arrow table."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         return pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
@@ -44,26 +46,21 @@ def write_parquet(
     path: PathLike, frame: Any, *, force: bool = False, public: bool = False
 ) -> None:
     """Write an Arrow table as a Parquet file; `public` as in `open_output`."""
-    import pyarrow.parquet as pq
-
     with open_output(path, force, public=public) as stream:
         pq.write_table(frame, stream)
 
 
 def code_column(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64]]:
-    """Distinct codes in order of appearance, and the number of each row's code.
+    """Return the distinct codes in order of appearance, and each row's number of one.
 
-    Codes are text: whole numbers lose their ``.0``, blanks around them go.
+    Codes are text: whole numbers lose their ``.0``, and blanks around are removed.
     """
     codes, rows, _ = read_codes(frame, name)
     return codes, rows
 
 
 def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], list[str]]:
-    """Give what `code_column` gives, and what to say of codes that look alike."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+    """Return what `code_column` returns, with notes on codes that look alike."""
     column = _flat(frame[name])
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
@@ -84,7 +81,7 @@ def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], lis
     encoded = pc.cast(column, pa.string()).dictionary_encode()
     written = encoded.dictionary.to_pylist()
     numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    tidy = [tidy_code(word) for word in written]
+    tidy = [tidy_code(text) for text in written]
     codes = list(dict.fromkeys(tidy))
     place = {code: number for number, code in enumerate(codes)}
     rows = np.array([place[code] for code in tidy], dtype=np.int64)[numbers]
@@ -100,13 +97,7 @@ def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], lis
 
 
 def number_column(frame: Any, name: str) -> NDArray[np.float64]:
-    """Numbers of a column; NaN where it is blank.
-
-    Text is read as `evosdc.io.numbers` says.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+    """Return a column as numbers, NaN where blank; see `evosdc.io.numbers` for text."""
     column = _flat(frame[name])
     kind = column.type
     if pa.types.is_null(kind):
@@ -128,24 +119,19 @@ def number_column(frame: Any, name: str) -> NDArray[np.float64]:
         same = pc.equal(pc.cast(numbers, kind, safe=False), column)
         if not pc.all(same).as_py():
             row = int(pc.index(same, pa.scalar(False)).as_py())
-            raise rounded(name).error(f"row {row + 1}")
+            raise inexact(name).error(f"row {row + 1}")
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64).copy()
 
 
-def letter_column(frame: Any, name: str) -> NDArray[np.str_]:
-    """Text of a column in lower case, blanks around it removed; '' where null."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    words = pc.fill_null(pc.cast(_flat(frame[name]), pa.string()), "")
-    lower = pc.utf8_lower(pc.utf8_trim_whitespace(words))
+def lowercase_column(frame: Any, name: str) -> NDArray[np.str_]:
+    """Return a column as text in lower case without blanks around; '' where null."""
+    texts = pc.fill_null(pc.cast(_flat(frame[name]), pa.string()), "")
+    lower = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
     return np.array(lower.to_pylist(), dtype=str)
 
 
 def _flat(column: Any) -> Any:
-    """One plain array of a column, dictionaries decoded."""
-    import pyarrow as pa
-
+    """Return a column as one array, dictionaries decoded."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else array
@@ -155,7 +141,6 @@ def _flat(column: Any) -> Any:
 
 
 def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
 
     return bool(
         pa.types.is_string(kind)

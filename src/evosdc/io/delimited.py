@@ -1,6 +1,6 @@
-"""CSV files, whatever their separator, decimal mark and encoding.
+"""CSV files of any separator, decimal mark and encoding.
 
-They are read as frames of text here, or made ready for another program to read.
+They are read as frames of text, or converted so that DuckDB can read them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
 from evosdc.errors import InputError
-from evosdc.io.encoding import kind_of, read_text, text_blocks
+from evosdc.io.encoding import kind_of, line_error, read_text, text_blocks
 from evosdc.io.numbers import read_numbers, shapes_of
 from evosdc.io.paths import PathLike, is_pattern, open_output
 from evosdc.io.suffixes import SEPARATORS, unpacked_name
-from evosdc.io.text import line_bytes, number_words, quoted
+from evosdc.io.text import format_numbers, line_bytes, quoted
 from evosdc.table.codes import tidy_code
 
 _CHUNK = 100_000
@@ -29,7 +33,7 @@ _ROWS = 10_000
 
 
 def read_csv(
-    path: PathLike, *, numbers: Collection[str] = (), ours: bool = False
+    path: PathLike, *, numbers: Collection[str] = (), from_evosdc: bool = False
 ) -> Any:
     """Read a CSV file with a header as an Arrow table of text.
 
@@ -40,15 +44,15 @@ def read_csv(
     ----------
     numbers
         Columns of numbers, which are read as such: see `evosdc.io.numbers`.
-    ours
+    from_evosdc
         As in `evosdc.io.numbers.read_numbers`.
     """
-    frame, separator, where = read_words(path)
-    return with_numbers(frame, numbers, separator, where, ours=ours)
+    frame, separator, where = read_csv_text(path)
+    return with_numbers(frame, numbers, separator, where, from_evosdc=from_evosdc)
 
 
-def read_words(path: PathLike) -> tuple[Any, str, Callable[[int], str]]:
-    """Return all columns as text, what parts them, and what says the line of a row."""
+def read_csv_text(path: PathLike) -> tuple[Any, str, Callable[[int], str]]:
+    """Return all columns as text, their separator, and what names the line of a row."""
     text = read_text(path)
     names, separator = read_header(path, text)
     frame = parse_rows(text, names, separator, str(path), header=True)
@@ -62,7 +66,7 @@ def read_words(path: PathLike) -> tuple[Any, str, Callable[[int], str]]:
 
 
 def read_header(path: PathLike, text: str) -> tuple[list[str], str]:
-    """Return the names in the first line of a text, and what parts them."""
+    """Return the names in the first line of a text, and their separator."""
     header = text.lstrip("\n").partition("\n")[0]
     bare = re.sub('"[^"]*"', "", header)
     separator = next((s for s in SEPARATORS if s in bare), ",")
@@ -98,8 +102,6 @@ def write_csv(
     The separator is a comma, and a tab in a ``.tsv``, unless it is given. Only the
     owner can read the file, unless it is `public`.
     """
-    import pyarrow as pa
-
     if separator is None:
         separator = "\t" if unpacked_name(path).endswith(".tsv") else ","
 
@@ -109,19 +111,16 @@ def write_csv(
             stream.write((separator.join(names) + "\n").encode())
         for start in range(0, frame.num_rows, _CHUNK):
             part = frame.slice(start, _CHUNK)
-            columns = [_words(part[name], separator) for name in frame.column_names]
+            columns = [_as_text(part[name], separator) for name in frame.column_names]
             stream.write(line_bytes(columns, separator))
 
 
-def _words(column: Any, separator: str) -> Any:
-    """A column as text."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _as_text(column: Any, separator: str) -> Any:
+    """Return a column as text, quoted where needed."""
     array = pa.concat_arrays(column.chunks)
     if pa.types.is_floating(array.type):
-        words = number_words(array.fill_null(0.0).to_numpy())
-        return pc.if_else(array.is_valid(), words, None)
+        texts = format_numbers(array.fill_null(0.0).to_numpy())
+        return pc.if_else(array.is_valid(), texts, None)
     if pa.types.is_integer(array.type):
         return array.cast(pa.string())
     return quoted(array.cast(pa.string()), separator)
@@ -130,10 +129,7 @@ def _words(column: Any, separator: str) -> Any:
 def parse_rows(
     text: str, names: Sequence[str], separator: str, source: str, *, header: bool
 ) -> Any:
-    """Cut text into columns of words; blank fields become null."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
+    """Split text into columns of text; blank fields become null."""
     try:
         return arrow_csv.read_csv(
             pa.BufferReader(text.lstrip("\n").encode("utf-8")),
@@ -151,11 +147,13 @@ def parse_rows(
         )
     except pa.ArrowInvalid:
         pass
-    # Arrow's message shows the row, which is confidential: say the line instead.
+    # Arrow's message shows the row, which is confidential: name the line instead.
     for number, row in row_lines(lines_of(text), separator):
         if len(row) != len(names):
-            raise InputError(
-                f"{source}, line {number}: {len(row)} fields",
+            raise line_error(
+                source,
+                number,
+                f"{len(row)} fields",
                 expected=f"{len(names)} fields separated by {separator!r}: "
                 f"{', '.join(names)}",
                 hint="quote fields that contain the separator",
@@ -168,7 +166,7 @@ def parse_rows(
 
 
 def split_line(line: str, separator: str) -> list[str]:
-    """Fields of one line, quotes removed; a line that is beyond that is one field."""
+    """Return the fields of a line without quotes; one field if it has no CSV form."""
     try:
         return next(csv.reader([line], delimiter=separator), [])
     except csv.Error:
@@ -182,7 +180,7 @@ def with_numbers(
     where: Callable[[int], str],
     *,
     decimals: Collection[str] = (),
-    ours: bool = False,
+    from_evosdc: bool = False,
 ) -> Any:
     """Read columns of a frame of text as numbers: see `evosdc.io.numbers`."""
     found = read_numbers(
@@ -194,7 +192,7 @@ def with_numbers(
         separator,
         where,
         decimals=decimals,
-        ours=ours,
+        from_evosdc=from_evosdc,
     )
     for name, column in found.items():
         frame = frame.set_column(frame.column_names.index(name), name, column)
@@ -202,10 +200,10 @@ def with_numbers(
 
 
 def row_lines(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Give the number of the line that each row begins in, and its fields."""
+    """Yield the number of the line in which each row begins, and its fields."""
     reader = csv.reader(lines, delimiter=separator)
     begin = 1
-    with suppress(csv.Error):  # a quote that does not end
+    with suppress(csv.Error):  # a quote that is not closed
         for fields in reader:
             if fields:
                 yield begin, fields
@@ -213,14 +211,14 @@ def row_lines(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[
 
 
 def lines_of(text: str) -> Iterable[str]:
-    """Give the lines of a text with Unix line ends; other breaks are no line ends."""
+    """Return the lines of a text with Unix line ends; other breaks end no line."""
     return io.StringIO(text, newline="\n")
 
 
 def line_finder(
     path: PathLike, text: str, separator: str, *, header: bool = True
 ) -> Callable[[int], str]:
-    """Return what says the line of a row, numbered from 0."""
+    """Return a function that names the line of a row, numbered from 0."""
 
     def where(row: int) -> str:
         lines = (line for line, _ in row_lines(lines_of(text), separator))
@@ -231,7 +229,7 @@ def line_finder(
 
 @dataclass(frozen=True)
 class CsvFiles:
-    """Files of the same columns, as they were given and as they can be read.
+    """Files with the same columns, as they were given and as DuckDB can read them.
 
     Attributes
     ----------
@@ -246,17 +244,14 @@ class CsvFiles:
     separator: str
 
     def line_of(self, column: str, shapes: Collection[str]) -> str:
-        """Say the file and line of the first number of some shapes."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
+        """Name the file and line of the first number of some shapes."""
         wanted = pa.array(sorted(shapes), pa.string())
         at = self.names.index(column)
         for path in self.given:
             rows = islice(row_lines(_file_lines(path), self.separator), 1, None)
             while some := list(islice(rows, _ROWS)):
-                words = [row[at] if at < len(row) else None for _, row in some]
-                found = pc.is_in(shapes_of(pa.array(words, pa.string())), wanted)
+                texts = [row[at] if at < len(row) else None for _, row in some]
+                found = pc.is_in(shapes_of(pa.array(texts, pa.string())), wanted)
                 row = pc.index(found, pa.scalar(True)).as_py()
                 if row >= 0:
                     return f"{path}, line {some[row][0]}"
@@ -264,11 +259,11 @@ class CsvFiles:
 
 
 def open_csv_files(path: str, folder: Path) -> CsvFiles:
-    """Look at a CSV file, or at those of a pattern.
+    """Inspect a CSV file, or those of a pattern, for DuckDB to read.
 
     Files in other encodings, with several kinds of line ends or with blank lines before
-    the header are written to `folder` in UTF-8. They hold records: nobody else may read
-    that folder.
+    the header are copied to `folder` in UTF-8. They hold records: only the owner may be
+    able to read that folder.
     """
     given = sorted(glob(path, recursive=True)) if is_pattern(path) else [path]
     if not given:
@@ -287,11 +282,11 @@ def open_csv_files(path: str, folder: Path) -> CsvFiles:
         if separator and header != (names, separator):
             raise InputError(
                 f"{one} has other columns than {given[0]}",
-                expected="the same names in the same order, parted alike",
+                expected="the same names in the same order, with the same separator",
                 hint="read the files one by one, or make their headers the same",
             )
         names, separator = header
-        # DuckDB takes some signs in a name for a pattern.
+        # DuckDB reads some characters in a name as a pattern.
         if kind.is_plain and not text.startswith("\n") and not set(one) & set("*?["):
             readable.append(one)
             continue

@@ -1,9 +1,9 @@
 """The encoding of a text file, decided in one place for every reader.
 
 UTF-8 with or without a byte-order mark, UTF-16 with one, else cp1252: the encoding of
-Windows programs in western Europe, of which Latin-1 is a part but for the signs from
-0x80 to 0x9f (such as the euro sign). What is none of these is an error that names the
-line: a character read wrongly makes another code.
+Windows programs in western Europe, which contains Latin-1 but for the characters from
+0x80 to 0x9f (such as the euro sign). Anything else is an error that names the line: a
+character read wrongly makes another code.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ _UTF8_AS_CP1252 = re.compile(
 
 @dataclass(frozen=True)
 class TextKind:
-    """How a text file is written: its encoding and the line ends that are in it."""
+    """The encoding of a text file and the line ends in it."""
 
     encoding: str
     ends: frozenset[str]
 
     @property
     def is_plain(self) -> bool:
-        """Whether any program reads it as we do: UTF-8, one kind of line end."""
+        """Whether any program reads it alike: UTF-8 with one kind of line end."""
         return self.encoding in _UTF8 and len(self.ends) <= 1
 
 
 def kind_of(path: PathLike) -> TextKind:
-    """Read a file once to say how it is written; raise where that cannot be said."""
+    """Read a file to find its encoding and line ends; raise if that is impossible."""
     with open_input(path) as stream:
         head = stream.read(4)
     encoding = next((e for mark, e in _MARKS.items() if head.startswith(mark)), "")
@@ -70,9 +70,9 @@ def read_text(path: PathLike) -> str:
 
 
 def text_blocks(path: PathLike, kind: TextKind | None = None) -> Iterator[str]:
-    """Give a text file with Unix line ends in blocks of whole lines.
+    """Yield a text file with Unix line ends in blocks of whole lines.
 
-    `kind` is what `kind_of` said of it, where that is known.
+    `kind` is the answer of `kind_of`, if it is known.
     """
     for block in _decoded(path, (kind or kind_of(path)).encoding):
         yield block.replace("\r\n", "\n").replace("\r", "\n")
@@ -87,15 +87,15 @@ def line_error(
     hint: str = "",
     error: type[EvosdcError] = InputError,
 ) -> EvosdcError:
-    """Describe what is wrong with a line of a file."""
+    """Return the error for a line of a file."""
     hint = hint or f"correct line {line}"
     return error(f"{path}, line {line}: {what}", expected=expected, hint=hint)
 
 
 def first_line(path: PathLike) -> str:
-    """Return the first line that is not blank, read so that its ASCII signs are right.
+    """Return the first line that is not blank, with its ASCII characters right.
 
-    Other signs may be wrong: the encoding is known after the whole file only.
+    Others may be wrong: the encoding is known only after the whole file.
     """
     with open_input(path) as stream:
         head = stream.read(_HEAD)
@@ -105,13 +105,13 @@ def first_line(path: PathLike) -> str:
 
 
 def _decoded(path: PathLike, encoding: str, errors: str = "strict") -> Iterator[str]:
-    """Give the text of a file as it is, in blocks of whole lines."""
+    """Yield the text of a file unchanged, in blocks of whole lines."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     rest = ""
     with open_input(path) as stream:
         while raw := stream.read(_BLOCK):
             text = rest + decoder.decode(raw)
-            # A carriage return at the very end may be half a line end.
+            # A carriage return at the end of a block may be half a line end.
             end = max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1
             rest = text[end:]
             if end:
@@ -122,7 +122,7 @@ def _decoded(path: PathLike, encoding: str, errors: str = "strict") -> Iterator[
 
 
 def _line_ends(path: PathLike, encoding: str) -> frozenset[str]:
-    """Decode all of a file; return the line ends, refuse what no text file holds."""
+    """Decode a whole file; return its line ends, refuse what is not text."""
     found: set[str] = set()
     lines = 0
     for block in _decoded(path, encoding):
@@ -151,7 +151,7 @@ def _line_ends(path: PathLike, encoding: str) -> frozenset[str]:
 
 
 def _line_in(block: str, sign: str) -> int:
-    """Return the number of the line of a block that a sign is in, from 1."""
+    """Return the number of the line of a block with a character, from 1."""
     return len(_LINE_END.findall(block, 0, block.index(sign))) + 1
 
 

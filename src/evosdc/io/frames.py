@@ -1,21 +1,22 @@
-"""A table as frames: all that is known, the pattern, the publication."""
+"""A table as Arrow tables: with all that is known, as pattern, as publication."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from evosdc.errors import InputError
 from evosdc.table import Table
 from evosdc.table.status import HIDDEN, LEVELS
 
-HIDDEN_MARK = "x"  # what a reader of the publication sees of a hidden cell
+HIDDEN_MARK = "x"  # the status of hidden cells in publications
 
 
 def refuse_unlabelled(table: Table, form: str, hint: str = "write it as .jj") -> None:
-    """Refuse a table whose cells have numbers only, for a format of labels."""
+    """Refuse a table without labels, for a format that needs them."""
     if not table.dimensions:
         raise InputError(
             "the table has no labels",
@@ -25,9 +26,7 @@ def refuse_unlabelled(table: Table, form: str, hint: str = "write it as .jj") ->
 
 
 def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
-    """Return every cell with all that is known of it, as an Arrow table."""
-    import pyarrow as pa
-
+    """Return all columns of a table, one row per cell."""
     columns = _ids(table, original_ids) | _labels(table)
     columns["value"] = pa.array(table.value)
     columns["status"] = pa.array(table.status.astype(object), pa.string())
@@ -48,9 +47,7 @@ def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
 
 
 def pattern_frame(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
-    """Return cell numbers, labels, values, statuses: for the owner, not to publish."""
-    import pyarrow as pa
-
+    """Return cell numbers, labels, values and statuses, which are confidential."""
     names = ["cell_id", *(d.name for d in table.dimensions), "value", "status"]
     frame = frame_of(table, original_ids=original_ids).select(names)
     return frame if table.unshown is None else frame.filter(pa.array(table.shown))
@@ -59,11 +56,9 @@ def pattern_frame(table: Table, *, original_ids: ArrayLike | None = None) -> Any
 def published_frame(table: Table) -> Any:
     """Return the table as it may be published: hidden values blank and marked ``x``.
 
-    Primaries and secondaries look alike here: which of the hidden cells is sensitive
-    is itself confidential. Tables without labels keep their cell numbers.
+    Primaries and secondaries look alike, as which hidden cell is sensitive is itself
+    confidential. Tables without labels keep their cell numbers.
     """
-    import pyarrow as pa
-
     hidden = np.isin(table.status, HIDDEN)
     columns = _labels(table) or _ids(table, None)
     # A mask alone leaves the values in the buffer, where Arrow files keep them.
@@ -75,14 +70,12 @@ def published_frame(table: Table) -> Any:
 
 
 def _ids(table: Table, original: ArrayLike | None) -> dict[str, Any]:
-    import pyarrow as pa
 
     ids = np.arange(len(table)) if original is None else np.asarray(original)
     return {"cell_id": pa.array(ids)}
 
 
 def _labels(table: Table) -> dict[str, Any]:
-    import pyarrow as pa
 
     return {
         d.name: pa.array(d.hierarchy.codes, pa.string()).take(

@@ -1,4 +1,4 @@
-"""Labelled cells -> table."""
+"""Tables built from frames with one row per cell."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.frames import to_arrow
-from evosdc.io.columns import letter_column, number_column, read_codes
+from evosdc.io.columns import lowercase_column, number_column, read_codes
 from evosdc.io.numbers import may_be_numbers, shapes_of
 from evosdc.table import (
     Contributions,
@@ -68,25 +69,25 @@ def table_from_frame(
 ) -> Table:
     """Build a table from a frame with one row per cell.
 
-    What was taken for granted on the way (totals that were computed or recognised,
-    spellings that were merged) is in the table's `notes`.
+    What was assumed (totals that were computed or recognised, spellings that were
+    merged) is in the table's `notes`.
 
     Parameters
     ----------
     frame
-        A frame of any kind or a dict of columns, with a column per dimension, the
+        A frame of any kind or a dict of columns, with one column per dimension, the
         values, and any of weight (or cost), status, lower, upper, lpl, upl, spl,
-        frequency and holdings. A blank there means the default: weight ``|value|``,
-        status safe (fixed for zeros), no bound but 0 for values that are not negative,
-        level 0.
+        frequency and holdings. A blank means the default: weight ``|value|``, status
+        safe (fixed for zeros), lower bound 0 unless the value is negative, no other
+        bound, level 0.
     dimensions
         The columns of codes; all that are not recognised where None.
     hierarchies
-        Trees of codes; a dimension without one is flat.
+        The hierarchies of codes; a dimension without one is flat.
     totals
-        The code of the total of flat dimensions, one for all or one for each. Where
-        None it is ``Total``, a word such as ``ALL`` or ``Insgesamt``, or the code that
-        is the sum of all others.
+        The code of the total of flat dimensions, one for all or one for each. If None
+        it is ``Total``, a word such as ``ALL`` or ``Insgesamt``, or the code that is
+        the sum of all others.
     value
         The column of values.
     missing
@@ -94,37 +95,36 @@ def table_from_frame(
     level_percent
         Levels of primaries that have none: this percentage of ``|value|`` both ways.
     name
-        What to call the values; the column's name where None.
+        The name of the values; the name of the column if None.
     origin
-        How the table was made, where that is known. Otherwise cells count people or
-        firms if the values are the frequencies, or are called count, n, frequency or
-        the like; and prior knowledge is that of the columns lower and upper, if any.
+        How the table was made, if that is known. Otherwise cells count people or firms
+        if the values are the frequencies, or are called count, n, frequency or the
+        like; and prior knowledge is that of the columns lower and upper, if any.
     flat
-        Dimensions that are known to have no sub-totals beyond their hierarchy, even
-        where some rows are sums of others.
+        Dimensions that are known to have no sub-totals beyond their hierarchy, even if
+        some rows are sums of others.
     trusted
-        Dimensions that were written with their trees, which are not looked at; where
-        there are any, it is known too that absent inner cells are empty.
+        Dimensions that were written with their hierarchies, in which no sub-totals are
+        looked for; if there are any, absent inner cells are known to be empty.
 
     Raises
     ------
     TableError
-        Where codes of a dimension are sums of other codes, which makes them
-        sub-totals that the table does not know; `NotAdditiveError` where that is why
-        its totals do not add up.
+        If codes of a dimension are sums of other codes, and so sub-totals that the
+        table does not know; `NotAdditiveError` if its totals then do not add up.
     """
     rows = to_arrow(frame)
     names = _dimension_names(rows, dimensions, value)
     trees = dict(hierarchies or {})
-    for what, known in (("a hierarchy", trees), ("a word (flat)", flat)):
+    for what, known in (("a hierarchy", trees), ("an entry of flat", flat)):
         wrong = f"there is {what} for {{}}, which is not a dimension"
         refuse_unknown(known, names, wrong)
     notes: list[str] = []
     dims: list[Dimension] = []
-    words, codes = [], np.empty((rows.num_rows, len(names)), dtype=np.int32)
+    distinct, codes = [], np.empty((rows.num_rows, len(names)), dtype=np.int32)
     for k, column in enumerate(names):
         found, codes[:, k], said = read_codes(rows, column)
-        words.append(found)
+        distinct.append(found)
         notes += said
     plain = number_column(rows, value)
     for k, column in enumerate(names):
@@ -133,16 +133,16 @@ def table_from_frame(
             total = totals if isinstance(totals, str) else (totals or {}).get(column)
             # Blank values are refused below, with the cell's name.
             total, said = choose_total(
-                column, words[k], k, codes, np.nan_to_num(plain), total
+                column, distinct[k], k, codes, np.nan_to_num(plain), total
             )
             notes += said
-            tree = Hierarchy.flat(words[k], total)
+            tree = Hierarchy.flat(distinct[k], total)
         else:
-            tree, said = name_total(column, tree, words[k])
+            tree, said = name_total(column, tree, distinct[k])
             notes += said
         dims.append(Dimension(column, tree))
     for k, d in enumerate(dims):
-        codes[:, k] = _nodes(d.name, d.hierarchy, words[k])[codes[:, k]]
+        codes[:, k] = _nodes(d.name, d.hierarchy, distinct[k])[codes[:, k]]
     cells = _Cells(rows, dims, codes)
     values = cells.finite(value)
     frequency = cells.counts("frequency")
@@ -167,7 +167,7 @@ def table_from_frame(
         name=called,
         frequency=frequency,
         holdings=cells.counts("holdings"),
-        respondent=cells.words("respondent"),
+        respondent=cells.text("respondent"),
         contributions=cells.contributions(),
         unshown=cells.counts("unshown"),
         origin=_with_percent(
@@ -192,8 +192,8 @@ def table_from_frame(
 def _with_percent(origin: Origin, percent: float | None) -> Origin:
     if percent is None:
         return origin
-    words = f"levels of {percent:g} % of the value where there were none"
-    return replace(origin, by_hand=(*origin.by_hand, words))
+    note = f"levels of {percent:g} % of the value where there were none"
+    return replace(origin, by_hand=(*origin.by_hand, note))
 
 
 def _counts(
@@ -208,7 +208,7 @@ def _counts(
 
 
 def _computed(table: Table, given: int) -> list[str]:
-    """Say which totals were not given."""
+    """Return a note that names the totals that were not given."""
     extra = table.codes[given:]
     if not len(extra):
         return []
@@ -224,16 +224,18 @@ def _computed(table: Table, given: int) -> list[str]:
     if not names:
         names = [f"among them {table.label(given)}"]
     more = len(names) - _MOST_TOTALS
-    words = ", ".join(names[:_MOST_TOTALS]) + (f" and {more} more" if more > 0 else "")
+    listing = ", ".join(names[:_MOST_TOTALS]) + (
+        f" and {more} more" if more > 0 else ""
+    )
     count = len(extra)
     return [
         f"{count:,} {'total is' if count == 1 else 'totals are'} computed, not given: "
-        f"{words}"
+        f"{listing}"
     ]
 
 
 class _Cells:
-    """The rows of a frame with their labels, for the errors."""
+    """The rows of a frame, with their labels for the errors."""
 
     def __init__(
         self, rows: Any, dims: Sequence[Dimension], codes: NDArray[np.int32]
@@ -271,14 +273,14 @@ class _Cells:
         )
         return counts.astype(np.int64)
 
-    def words(self, name: str) -> NDArray[np.str_] | None:
-        return letter_column(self.rows, name) if self.has(name) else None
+    def text(self, name: str) -> NDArray[np.str_] | None:
+        return lowercase_column(self.rows, name) if self.has(name) else None
 
     def contributions(self) -> Contributions | None:
-        """Return who contributes most to each cell, where the columns say so."""
+        """Return the largest contributors of each cell, if the columns name them."""
         given: dict[str, NDArray[Any] | None] = {
             CONTRIBUTING: self.counts(CONTRIBUTING),
-            **{name: self.words(name) for name in CONTRIBUTORS},
+            **{name: self.text(name) for name in CONTRIBUTORS},
             **{name: self.finite(name) for name in AMOUNTS if self.has(name)},
         }
         return Contributions.of_columns(
@@ -288,7 +290,7 @@ class _Cells:
     def optional(
         self, values: NDArray[np.float64], level_percent: float | None
     ) -> dict[str, NDArray[Any]]:
-        """Return weights, statuses, bounds and levels as far as they are given."""
+        """Return the weights, statuses, bounds and levels that are given."""
         columns: dict[str, NDArray[Any]] = {}
         defaults = default_columns(values)
         default_status = defaults.pop("status")
@@ -305,7 +307,7 @@ class _Cells:
         return columns
 
     def _status(self, default: NDArray[np.str_]) -> NDArray[np.str_]:
-        letters = letter_column(self.rows, "status")
+        letters = lowercase_column(self.rows, "status")
         known = np.isin(letters, (*STATUSES, ""))
         found = "" if known.all() else str(letters[~known][0])[:30]
         self.fail(
@@ -323,7 +325,7 @@ class _Cells:
         values: NDArray[np.float64],
         percent: float | None,
     ) -> None:
-        """Give levels to the primaries that have none."""
+        """Set the levels of primaries that have none."""
         primary = columns["status"] == PRIMARY
         nothing = np.ones(len(values), dtype=bool)
         for level in LEVELS:
@@ -383,18 +385,18 @@ def _dimension_names(
 
 
 def _guess_dimensions(frame: Any, value: str) -> list[str]:
-    """Take every column that is not recognised for a dimension.
+    """Return every column that is not recognised as something else.
 
     Raises
     ------
     InputError
-        For a column that is recognised but for the case of its name: read as codes,
+        For a column that differs from a recognised one in case only: read as codes,
         statuses would mark nothing. For a column of many numbers that the other
         columns determine: that is a property of the cells, not a dimension.
     """
     columns: list[str] = frame.column_names
     names = [c for c in columns if c not in RESERVED and c != value]
-    known = {word.casefold(): word for word in (*RESERVED, value)}
+    known = {text.casefold(): text for text in (*RESERVED, value)}
     for name in names:
         meant = known.get(tidy_code(name).casefold())
         if meant is not None:
@@ -409,35 +411,34 @@ def _guess_dimensions(frame: Any, value: str) -> list[str]:
 
 
 def _refuse_properties(frame: Any, names: Sequence[str]) -> None:
-    import pyarrow as pa
 
     suspects = []
     codes = np.empty((frame.num_rows, len(names)), dtype=np.int64)
     for k, name in enumerate(names):
-        words, codes[:, k], _ = read_codes(frame, name)
-        many = frame.num_rows >= _FEW_ROWS and 2 * len(words) > frame.num_rows
-        if many and may_be_numbers(shapes_of(pa.array(words)).to_pylist()):
+        distinct, codes[:, k], _ = read_codes(frame, name)
+        many = frame.num_rows >= _FEW_ROWS and 2 * len(distinct) > frame.num_rows
+        if many and may_be_numbers(shapes_of(pa.array(distinct)).to_pylist()):
             suspects.append(k)
     sizes = (codes.max(axis=0, initial=0) + 1).tolist()
     every = len(np.unique(cell_keys(sizes, codes)))
     for k in suspects:
         rest = cell_keys(sizes[:k] + sizes[k + 1 :], np.delete(codes, k, axis=1))
-        # Rows that stand twice are another error, which is found later.
+        # Repeated rows are another error, which is found later.
         if every == frame.num_rows == len(np.unique(rest)):
             others = ", ".join(name for name in names if name != names[k])
             raise InputError(
                 f"column {names[k]!r} holds numbers that the columns {others} "
                 "determine",
-                expected="columns of codes: every combination has a row of its own",
+                expected="columns of codes: each combination in one row",
                 hint="remove the column if it is a property of the cells, or name the "
                 "dimensions (dimensions=[...])",
             )
 
 
-def _nodes(column: str, tree: Hierarchy, words: Sequence[str]) -> NDArray[np.int32]:
-    """Node number of each word."""
-    nodes = nodes_of(tree, words)
-    unknown = [words[k] for k in np.flatnonzero(nodes < 0).tolist()]
+def _nodes(column: str, tree: Hierarchy, distinct: Sequence[str]) -> NDArray[np.int32]:
+    """Return the node of each code."""
+    nodes = nodes_of(tree, distinct)
+    unknown = [distinct[k] for k in np.flatnonzero(nodes < 0).tolist()]
     if unknown:
         raise InputError(
             f"codes {listed(unknown, 3)} of column {column!r} are not in its hierarchy",

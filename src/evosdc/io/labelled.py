@@ -1,4 +1,4 @@
-"""Labelled tables as CSV and Parquet, with their hierarchies beside or inside."""
+"""Labelled tables in formats of columns, with their hierarchies."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.errors import TableError
-from evosdc.io.columns import read_columns, read_parquet, write_parquet
-from evosdc.io.delimited import read_csv, write_csv
+from evosdc.formats import PARQUET
+from evosdc.io.columns import read_columns
 from evosdc.io.frames import frame_of, refuse_unlabelled
 from evosdc.io.from_frame import RESERVED, table_from_frame
 from evosdc.io.paths import PathLike, readable
@@ -25,7 +25,7 @@ from evosdc.io.sidecar import (
     read_sidecar,
     write_together,
 )
-from evosdc.io.suffixes import PARQUET, format_to_read, format_to_write
+from evosdc.io.suffixes import format_to_read, format_to_write, load
 from evosdc.table import Hierarchy, Table
 from evosdc.table.build import equations
 
@@ -41,23 +41,23 @@ def read_labelled(
     level_percent: float | None = None,
     flat: Collection[str] = (),
 ) -> Table:
-    """Read a table from CSV or Parquet.
+    """Read a table from CSV, Parquet or another format of columns.
 
     Hierarchies, totals and what absent cells mean are taken from the Parquet metadata
-    or from ``NAME.csv.json`` beside the CSV, unless they are given here; either is
-    refused where it was written with other cells (`evosdc.io.sidecar`). Without them a
-    dimension is flat, and absent inner cells are an error; codes that are sums of
-    other codes are refused there, unless `flat` says that it is chance.
+    or the side file ``NAME.json``, unless they are given here; either is refused if it
+    was written with other cells (`evosdc.io.sidecar`). Without them a dimension is
+    flat, absent inner cells are an error, and so are codes that are sums of other
+    codes, unless `flat` says that this is a coincidence.
     `evosdc.io.from_frame.table_from_frame` says which columns are recognised.
     """
     p = readable(path)
     value = value or "value"
-    if format_to_read(p, "table") is PARQUET:
-        frame, known = _read_parquet(p)
-    else:
-        known = read_sidecar(p)
-        numbers = {value, *RESERVED} - {*TEXTS}
-        frame = read_csv(p, numbers=numbers, ours=known is not None)
+    inside = format_to_read(p, "table") is PARQUET
+    known = None if inside else read_sidecar(p)
+    numbers = {value, *RESERVED} - {*TEXTS}
+    frame = read_columns(p, numbers=numbers, from_evosdc=known is not None)
+    if inside:
+        known = _sidecar_inside(frame, p)
     trees = dict(hierarchies or {})
     trusted: set[str] = set()
     # Without the column of values the frame is refused below.
@@ -83,37 +83,35 @@ def read_labelled(
     )
 
 
-def labelled_columns(path: PathLike) -> list[str]:
-    """Names of the columns of a CSV or Parquet file."""
-    return list(read_columns(path).column_names)
-
-
 def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None:
-    """Write a table as CSV or Parquet so that `read_labelled` gives it back."""
+    """Write a table as columns so that `read_labelled` returns the same table."""
     p = Path(path)
     refuse_unlabelled(table, "CSV and Parquet")
+    form = format_to_write(p, "table")
+    write = load(form.written["columns"])
     refuse_other_equations(table)
     frame = frame_of(table)
     text = describe(table, frame)
-    if format_to_write(p, "table") is PARQUET:
+    if form is PARQUET:
         frame = frame.replace_schema_metadata({METADATA: text.encode()})
-        write_parquet(p, frame, force=force)
+        write(p, frame, force=force)
         return
-    write_together(p, text, lambda: write_csv(p, frame, force=force), force=force)
+    write_together(p, text, lambda: write(p, frame, force=force), force=force)
 
 
-def _read_parquet(path: Path) -> tuple[Any, Sidecar | None]:
-    frame = read_parquet(path)
+def _sidecar_inside(frame: Any, path: Path) -> Sidecar | None:
+    """Return what the metadata of a Parquet file say, in place of a side file."""
     text = (frame.schema.metadata or {}).get(METADATA)
-    return frame, None if text is None else parse_sidecar(text.decode(), path)
+    return None if text is None else parse_sidecar(text.decode(), path)
 
 
 def refuse_other_equations(table: Table) -> None:
-    """Labels must say all there is to say about the equations."""
+    """Refuse a table whose equations are not those that its labels imply."""
     implied = equations(table.dimensions, table.codes)
-    # Tables that we made have the very matrix; sorting a million equations takes long.
-    same = _is_same(implied, table.matrix)
-    if np.any(table.rhs) or not (same or _rows(implied) == _rows(table.matrix)):
+    # Tables of evosdc have the same matrix; sorting a million equations takes long.
+    one, other = sparse.csr_array(implied), sparse.csr_array(table.matrix)
+    same = one.shape == other.shape and one.nnz == other.nnz and not (one != other).nnz
+    if np.any(table.rhs) or not (same or _rows(one) == _rows(other)):
         raise TableError(
             "the table has other equations than its labels imply",
             expected="every total the sum of its parts, and nothing else",
@@ -121,16 +119,9 @@ def refuse_other_equations(table: Table) -> None:
         )
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    if one.shape != other.shape or one.nnz != other.nnz:
-        return False
-    return bool((sparse.csr_array(one) != sparse.csr_array(other)).nnz == 0)
-
-
-def _rows(matrix: Any) -> list[tuple[bytes, bytes]]:
-    """Equations in an order of their own, to compare two sets of them."""
-    rows = sparse.csr_array(matrix)
-    rows.sort_indices()
+def _rows(rows: Any) -> list[tuple[bytes, bytes]]:
+    """Return the equations in canonical order, to compare two sets of them."""
+    rows = rows.sorted_indices()
     indices = rows.indices.astype(np.int64)
     cuts = rows.indptr.tolist()
     return sorted(

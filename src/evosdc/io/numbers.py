@@ -1,10 +1,10 @@
-"""Which sign parts decimals and which thousands, decided from whole columns.
+"""Which mark separates decimals and which thousands, decided from whole columns.
 
-One number seldom says: ``1.234`` is 1234 in Berlin. So the shapes of all numbers of a
-column are looked at (``-17.5`` has the shape ``-00.0``), and every style in which all
-of them are numbers is tried. Where two styles read a number differently, the rest of
-the column, the other columns of the file and the separator between columns decide;
-where they do not, the file is refused: a guess would be another table.
+A single number is often ambiguous: ``1.234`` may be 1234. So the shapes of all numbers
+of a column are compared (``-17.5`` has the shape ``-00.0``) with every style in which
+all of them are numbers. Where two styles read a number differently, the rest of the
+column, the other columns of the file and the separator between columns decide; where
+they do not, the file is refused, as a wrong guess would change the table.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from evosdc.errors import InputError
 
 MINUS = "\u2212"
-# Blanks that part thousands (plain, non-breaking, narrow, thin) or stand around.
+# Blanks between thousands (plain, non-breaking, narrow, thin) or around numbers.
 BLANKS = " \u00a0\u202f\u2009"
 AROUND = BLANKS + "\t\n\r\x0b\x0c\u2007"
 _QUOTES = "'\u2019"
@@ -51,44 +53,42 @@ class Style:
         return re.compile(f"{single}|{self._grouped.pattern}({mark}0*)?")
 
     def fits(self, shape: str) -> bool:
-        """Whether a shape is one of a number; no group of thousands begins with 0."""
+        """Whether a shape is one of a number; no grouped number begins with 0."""
         if _WORDS.fullmatch(shape, 1):
             return True
         if shape[0] == "0" and self.groups and self._grouped.match(shape, 1):
             return False
         return self._number.fullmatch(shape, 1) is not None
 
-    def parts_thousands(self, shapes: Collection[str]) -> bool:
+    def groups_thousands(self, shapes: Collection[str]) -> bool:
         """Whether some number has marks between thousands."""
         return bool(self.groups) and any(self._grouped.match(s, 1) for s in shapes)
 
-    def breaks(self, shapes: Collection[str]) -> bool:
+    def mixes_groups(self, shapes: Collection[str]) -> bool:
         """Whether some numbers have marks between thousands and others lack them."""
-        return self.parts_thousands(shapes) and any(
+        return self.groups_thousands(shapes) and any(
             re.match(f"N{_SIGN}0000", shape) for shape in shapes
         )
 
     @property
-    def signs(self) -> tuple[str, str]:
-        """What each sign of a number becomes, as `translate` of SQL has it."""
+    def replaced(self) -> tuple[str, str]:
+        """The marks to replace and their replacements, as in SQL's ``translate``."""
         decimal = self.decimal if self.decimal != "." else ""
         return MINUS + decimal + self.groups, "-" + "." * len(decimal)
 
     def plain(self, text: str) -> str:
         """Return a number, or the shape of one, with a decimal point at most."""
-        old, new = self.signs
+        old, new = self.replaced
         return text.translate(str.maketrans(old[: len(new)], new, old[len(new) :]))
 
-    def plain_words(self, words: Any) -> Any:
+    def plain_column(self, texts: Any) -> Any:
         """Return an Arrow column of numbers with decimal points at most."""
-        import pyarrow.compute as pc
-
-        old, new = self.signs
+        old, new = self.replaced
         for mark in old[len(new) :]:
-            words = pc.replace_substring(words, mark, "")
+            texts = pc.replace_substring(texts, mark, "")
         for mark, sign in zip(old, new, strict=False):
-            words = pc.replace_substring(words, mark, sign)
-        return words
+            texts = pc.replace_substring(texts, mark, sign)
+        return texts
 
 
 PLAIN = Style(".")
@@ -118,7 +118,7 @@ class Unreadable(Exception):  # noqa: N818
 
     def error(self, where: str) -> InputError:
         """Return the error of a user, `where` being a file and line, or a row."""
-        # The word itself may be half a confidential value: it is not shown.
+        # The text itself may be half a confidential value: it is not shown.
         return InputError(
             f"{where}: column {self.column!r} {self.what}",
             expected=self.expected,
@@ -138,9 +138,9 @@ def choose_styles(
     columns
         The distinct shapes of each column, as `shapes_of` makes them.
     separator
-        What parts the columns of the file, None where there is no file. A file parted
-        by commas is of a program that writes decimal points, one parted by semicolons
-        of one that writes decimal commas; that decides only where all numbers of a
+        The separator of the columns, None where there is no file. Programs that
+        separate columns by commas write decimal points, those that separate them by
+        semicolons write decimal commas; that decides only where all numbers of a
         column have the mark.
     decimals
         Columns that are known to have decimals.
@@ -159,7 +159,7 @@ def choose_styles(
         if len(sure) == 1 and _differ(styles, shapes):
             styles = [s for s in styles if s.decimal in sure] or styles
         if name in decimals and _differ(styles, shapes):
-            styles = [s for s in styles if not s.parts_thousands(shapes)] or styles
+            styles = [s for s in styles if not s.groups_thousands(shapes)] or styles
         if _differ(styles, shapes):
             usual = {",": ".", None: ".", ";": ","}.get(separator)
             if usual and all(usual in shape for shape in shapes):
@@ -167,11 +167,11 @@ def choose_styles(
         if _differ(styles, shapes):
             raise Unreadable(
                 name,
-                "has numbers whose point or comma seems to part thousands and may part "
-                "decimals, and nothing in the file decides",
+                "has numbers whose point or comma may separate thousands or decimals, "
+                "and nothing in the file decides",
                 expected="numbers that can be read in one way only",
-                hint="remove the marks between thousands; if they part decimals, write "
-                "another number of these in some row (12.0000)",
+                hint="remove the marks between thousands; if they are decimal marks, "
+                "write another number of decimals in some row (12.0000)",
                 shapes=[shape for shape in shapes if _differ(styles, [shape])],
             )
         chosen[name] = styles[0]
@@ -195,23 +195,25 @@ def _differ(styles: Sequence[Style], shapes: Sequence[str]) -> bool:
 
 def _fitting(name: str, shapes: Sequence[str]) -> list[Style]:
     """Return the styles in which all shapes are numbers."""
-    refuse_strange(name, shapes, STYLES)
+    refuse_non_numbers(name, shapes, STYLES)
     fitting = [style for style in STYLES if all(map(style.fits, shapes))]
     if not fitting:
         first = next(style for style in STYLES if style.fits(shapes[0]))
         raise Unreadable(
             name,
-            "has both points and commas that part decimals, or several marks between "
+            "has both decimal points and decimal commas, or several marks between "
             "thousands",
             expected="one way to write the numbers of a column",
             hint="write them all in the same way",
             shapes=[shape for shape in shapes if not first.fits(shape)],
         )
-    # Who marks thousands marks them everywhere.
-    return [style for style in fitting if not style.breaks(shapes)] or fitting
+    # A program that separates thousands does so in every number.
+    return [style for style in fitting if not style.mixes_groups(shapes)] or fitting
 
 
-def refuse_strange(name: str, shapes: Sequence[str], styles: Sequence[Style]) -> None:
+def refuse_non_numbers(
+    name: str, shapes: Sequence[str], styles: Sequence[Style]
+) -> None:
     """Raise for shapes that are numbers in no style."""
     strange = [s for s in shapes if not any(style.fits(s) for style in styles)]
     if strange:
@@ -224,16 +226,13 @@ def refuse_strange(name: str, shapes: Sequence[str], styles: Sequence[Style]) ->
         )
 
 
-def shapes_of(words: Any) -> Any:
+def shapes_of(texts: Any) -> Any:
     """Return the shapes of a column of text; blanks become null.
 
-    The first sign is 0 for a number that begins with one, which no group of thousands
-    does, and N for others; then each digit is a 0.
+    The first character is 0 for a number that begins with 0, which no grouped number
+    does, and N for others; then each digit is replaced by 0.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    trimmed = trim(words)
+    trimmed = trim(texts)
     digits = pc.replace_substring_regex(trimmed, "[0-9]", "0")
     zero = pc.match_substring_regex(trimmed, f"^{_SIGN}0")
     first = pc.if_else(zero, "0", "N")
@@ -241,23 +240,21 @@ def shapes_of(words: Any) -> Any:
     return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), joined)
 
 
-def trim(words: Any) -> Any:
-    """Return words without blanks around them, of any kind."""
-    import pyarrow.compute as pc
-
+def trim(texts: Any) -> Any:
+    """Return a column of text without blanks of any kind around each entry."""
     around = f"^[{AROUND}]+|[{AROUND}]+$"
-    return pc.replace_substring_regex(words, around, "")
+    return pc.replace_substring_regex(texts, around, "")
 
 
-def plain_words(
+def plain_numbers(
     columns: Mapping[str, Any],
     separator: str | None,
     where: Callable[[int], str],
     *,
     decimals: Collection[str] = (),
-    ours: bool = False,
+    from_evosdc: bool = False,
 ) -> dict[str, Any]:
-    """Return columns of numbers with decimal points and no other mark; blanks are null.
+    """Return columns of text with decimal points and no other mark; blanks are null.
 
     Parameters
     ----------
@@ -267,21 +264,18 @@ def plain_words(
         As in `choose_styles`.
     where
         Says where a row is, for messages: the file and the line.
-    ours
-        Whether we may have written them: where all can have decimal points and no
-        other mark, they have.
+    from_evosdc
+        Whether evosdc may have written them: where all numbers fit decimal points
+        and no other mark, they are read so.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    shapes = {name: shapes_of(words) for name, words in columns.items()}
+    shapes = {name: shapes_of(texts) for name, texts in columns.items()}
     distinct = {
         name: column.unique().drop_null().to_pylist() for name, column in shapes.items()
     }
     doubtful = {
         name: found
         for name, found in distinct.items()
-        if not (ours and all(map(PLAIN.fits, found)))
+        if not (from_evosdc and all(map(PLAIN.fits, found)))
     }
     try:
         styles = choose_styles(doubtful, separator, decimals)
@@ -292,10 +286,10 @@ def plain_words(
     return {
         name: pc.if_else(
             shapes[name].is_valid(),
-            styles.get(name, PLAIN).plain_words(trim(words)),
+            styles.get(name, PLAIN).plain_column(trim(texts)),
             None,
         )
-        for name, words in columns.items()
+        for name, texts in columns.items()
     }
 
 
@@ -305,25 +299,24 @@ def read_numbers(
     where: Callable[[int], str],
     *,
     decimals: Collection[str] = (),
-    ours: bool = False,
+    from_evosdc: bool = False,
 ) -> dict[str, Any]:
-    """Return columns of text as columns of numbers: see `plain_words`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    words = plain_words(columns, separator, where, decimals=decimals, ours=ours)
-    numbers = {name: pc.cast(column, pa.float64()) for name, column in words.items()}
-    for name, column in words.items():
+    """Return columns of text as columns of numbers: see `plain_numbers`."""
+    texts = plain_numbers(
+        columns, separator, where, decimals=decimals, from_evosdc=from_evosdc
+    )
+    numbers = {name: pc.cast(column, pa.float64()) for name, column in texts.items()}
+    for name, column in texts.items():
         long = pc.match_substring_regex(column, f"^[-+]?[0-9]{{{EXACT_DIGITS + 1},}}$")
         rows = pc.fill_null(long, False).to_numpy(zero_copy_only=False)
         for row in map(int, np.flatnonzero(rows)):
             if int(numbers[name][row].as_py()) != int(column[row].as_py()):
-                raise rounded(name).error(where(row))
+                raise inexact(name).error(where(row))
     return numbers
 
 
-def rounded(column: str) -> Unreadable:
-    """Return what is wrong with a whole number of more digits than a double has."""
+def inexact(column: str) -> Unreadable:
+    """Describe a whole number of more digits than double precision keeps."""
     return Unreadable(
         column,
         "has a whole number of more digits than can be kept",

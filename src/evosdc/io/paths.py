@@ -1,8 +1,8 @@
-"""Open files for reading and writing: clear errors, never half a file.
+"""Open files for reading and writing, with clear errors and no incomplete files.
 
-Every file of a user is written by `open_output`: into a temporary file that is created
-exclusively in the same folder, never through a symbolic link, and readable by its owner
-only unless the caller says that the file is for publication.
+Every file of a user is written by `open_output`: to a temporary file that is created
+exclusively in the same folder, never through a symbolic link, and readable only by its
+owner unless the caller says that it is for publication.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TypeAlias, cast
 
+import pyarrow as pa
+
 from evosdc.errors import InputError
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
-# What may follow the suffix of a text file.
-PACKINGS = (".gz", ".zst")
 # Create, never open what is there. Some of these flags are of one system only.
 _CREATE = (
     os.O_WRONLY
@@ -43,7 +43,7 @@ def is_pattern(path: PathLike) -> bool:
 
 
 def file_named(folder: Path, name: str) -> Path | None:
-    """Return the file of that name whatever its case (Windows does not care)."""
+    """Return the file of that name, ignoring case as Windows does."""
     candidates = sorted(folder.iterdir()) if folder.is_dir() else []
     return next((p for p in candidates if p.name.lower() == name.lower()), None)
 
@@ -73,14 +73,14 @@ def readable(path: PathLike) -> Path:
 
 
 def read_bytes(path: PathLike) -> bytes:
-    """Return the content of a file, unpacked where its name ends in a packing."""
+    """Return the content of a file, decompressed as its suffix says."""
     with open_input(path) as stream:
         return stream.read()
 
 
 @contextmanager
 def open_input(path: PathLike) -> Iterator[IO[bytes]]:
-    """Open a file, unpacked where its name ends in ``.gz`` or ``.zst``."""
+    """Open a file, decompressed if its name ends in ``.gz`` or ``.zst``."""
     p = readable(path)
     packing = p.suffix.lower()
     try:
@@ -88,8 +88,6 @@ def open_input(path: PathLike) -> Iterator[IO[bytes]]:
             with gzip.open(p, "rb") as packed:
                 yield cast(IO[bytes], packed)
         elif packing == ".zst":
-            import pyarrow as pa
-
             with pa.input_stream(p, compression="zstd") as packed:
                 yield io.BufferedReader(packed)
         else:
@@ -116,19 +114,19 @@ def _damaged(path: Path, error: Exception) -> InputError:
 
 
 def refuse_link(path: PathLike) -> Path:
-    """Raise for a symbolic link: writing through one changes a file elsewhere."""
+    """Raise for a symbolic link: writing to it would change another file."""
     p = Path(path)
     if p.is_symlink():
         raise InputError(
             f"{p} is a symbolic link",
             expected="a file or a folder itself; nothing is written through a link",
-            hint="remove the link, or give the name of what it leads to",
+            hint="remove the link, or give the name of its target",
         )
     return p
 
 
 def refuse_existing(path: PathLike, force: bool) -> Path:
-    """Return the path of an output that may be written."""
+    """Return the path of an output if it may be written; raise otherwise."""
     p = refuse_link(path)
     if p.is_dir():
         raise InputError(
@@ -152,23 +150,23 @@ def refuse_existing(path: PathLike, force: bool) -> Path:
     return p
 
 
-def refuse_side(side: PathLike, path: PathLike, force: bool) -> None:
-    """Raise for a side file that may not be written, or belongs to another file.
+def refuse_companion(side: PathLike, path: PathLike, force: bool) -> None:
+    """Raise for a companion of a file that may not be written, or is of another file.
 
-    `force` is about the file that was named. One beside it under the same name, such as
+    `force` applies to the file that was named. A companion of the same name, such as
     the ``.rda`` of microdata, is replaced only together with its table.
     """
     refuse_existing(side, force)
     if Path(side).exists() and not Path(path).exists():
         raise InputError(
-            f"{side} is there without {Path(path).name}: it belongs to another file",
-            expected="a name whose side files are free",
+            f"{side} exists without {Path(path).name}: it belongs to another file",
+            expected="a name whose companions do not exist",
             hint="give another name, or move that file away",
         )
 
 
 def refuse_unwritable(folder: Path) -> None:
-    """Raise for a folder that cannot be written to, or cannot be made."""
+    """Raise for a folder that cannot be written to or made."""
     nearest = folder.resolve()
     while not nearest.exists():
         nearest = nearest.parent
@@ -179,7 +177,7 @@ def refuse_unwritable(folder: Path) -> None:
 
 
 def make_folder(folder: Path, *, private: bool = False) -> Path:
-    """Make a folder that is no link; only the owner can read a `private` one."""
+    """Make a folder, never through a link; only the owner can read a `private` one."""
     refuse_link(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
@@ -212,23 +210,23 @@ def open_output(
     public: bool = False,
     durable: bool = False,
 ) -> Iterator[IO[bytes]]:
-    """Open a binary file that appears under its name only when it is complete.
+    """Open a binary file that gets its name only when it is complete.
 
-    Packed where the name ends in ``.gz`` or ``.zst``; the same content gives the same
-    bytes.
+    It is compressed if the name ends in ``.gz`` or ``.zst``; the same content gives the
+    same bytes.
 
     Parameters
     ----------
     force
-        Replace a file that is there; never a link.
+        Replace an existing file, but never a link.
     public
         The file holds nothing confidential: others may read it as the umask says.
-        Without it only the owner can, from its first byte on.
+        Without it only the owner can, from the first byte on.
     durable
-        Have it on disk before it takes the place of the last one.
+        Flush it to disk before it replaces an existing file.
     """
     p = refuse_existing(path, force)
-    # Nobody can foresee the name and put a link or a file of his own there.
+    # An unpredictable name, where nobody can have put a link or a file.
     temporary = p.with_name(f".{p.name}.{secrets.token_hex(8)}.part")
     try:
         handle = os.open(temporary, _CREATE, _PUBLIC if public else _PRIVATE)
@@ -253,10 +251,8 @@ def open_output(
 
 @contextmanager
 def _packed(plain: IO[bytes], packing: str) -> Iterator[IO[bytes]]:
-    """Pack what is written, where the suffix of the file says so."""
+    """Compress what is written, if the suffix of the file says so."""
     if packing == ".zst":
-        import pyarrow as pa
-
         with pa.CompressedOutputStream(plain, "zstd") as zipped:
             yield zipped
     elif packing == ".gz":

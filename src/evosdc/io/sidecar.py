@@ -1,10 +1,10 @@
-"""Side files: what the file of a table cannot hold, in ``NAME.json`` beside it.
+"""Side files: ``NAME.json`` holds what the file ``NAME`` of a table cannot.
 
-Rules, prior knowledge, hierarchies and contributors travel with the table, whatever its
-format; Parquet holds the same text in its metadata. A digest of the cells says
-which table a side file was written with. Beside any other table it is an error: the
-rules of one table say nothing about another, and reading it without them would say
-less than was known.
+Rules, prior knowledge, hierarchies and contributors are kept with the table, whatever
+its format; Parquet holds the same text in its metadata. A digest of the cells
+identifies the table that a side file was written with. With any other table it is an
+error: the rules of one table do not hold for another, and to ignore them would lose
+what was known.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _FORMATS = (_FORMAT, "evosdc-origin")
 _VERSION = 3
 TEXTS = ("status", "respondent", *CONTRIBUTORS)
 # Costs change no verdict, and cells are numbered when the file is read.
-_FREE = ("cell_id", "weight", "cost")
-# Programs that write a file again keep 15 digits.
+_NOT_DIGESTED = ("cell_id", "weight", "cost")
+# Other programs that save the file keep 15 digits at least.
 _DIGITS = 12
-# What JJ and .tab files have no column for.
+# The columns of a table that JJ and .tab files lack.
 _COLUMNS: dict[str, Any] = {
     "lower": np.float64,
     "upper": np.float64,
@@ -55,25 +55,25 @@ _COLUMNS: dict[str, Any] = {
     **dict.fromkeys(CONTRIBUTORS, str),
     **dict.fromkeys(AMOUNTS, np.float64),
 }
-# What no bound is.
-_OPEN = {"lower": -np.inf, "upper": np.inf}
+# The bounds of cells that have none.
+_UNBOUNDED = {"lower": -np.inf, "upper": np.inf}
 
 
 @dataclass(frozen=True, eq=False)
 class Sidecar:
-    """What a side file says.
+    """The content of a side file.
 
     Attributes
     ----------
     source
-        The side file, or the Parquet file in whose metadata it stands.
+        The side file, or the Parquet file whose metadata hold it.
     digest
-        Of the cells that it was written with.
+        Digest of the cells that it was written with.
     hierarchies, absent
-        Of labelled tables: the tree of each dimension, and what an inner cell that is
-        not in the file means ("empty" or "error").
+        For labelled tables: the hierarchy of each dimension, and what an inner cell
+        that is not in the file means ("empty" or "error").
     columns
-        Of JJ and .tab files: what they have no column for.
+        For JJ and .tab files: the columns that they lack.
     """
 
     source: Path
@@ -85,7 +85,7 @@ class Sidecar:
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def refuse_other(self, frame: Any, value: str) -> None:
-        """Raise where columns are not those that the side file was written with."""
+        """Raise unless the columns are those that the side file was written with."""
         try:
             digest = _frame_digest(frame, list(self.hierarchies), value)
         except (EvosdcError, KeyError, TypeError, ValueError) as error:
@@ -93,8 +93,8 @@ class Sidecar:
         if digest != self.digest:
             raise self._other_table()
 
-    def added_to(self, table: Table, *, labels: bool) -> Table:
-        """Return the table of a JJ or ``.tab`` file with what the side file says."""
+    def apply_to(self, table: Table, *, labels: bool) -> Table:
+        """Return the table of a JJ or ``.tab`` file with the content of this file."""
         if self.digest != _table_digest(table, labels=labels):
             raise self._other_table()
         plain = {n: column for n, column in self.columns.items() if n not in COLUMNS}
@@ -108,9 +108,9 @@ class Sidecar:
     def _other_table(self) -> InputError:
         return InputError(
             f"{self.source} was not written with the table as it is now: cells, "
-            "values, statuses, levels or bounds are others",
+            "values, statuses, levels or bounds differ",
             expected="the table and the side file of one run, as they were written",
-            hint=_without(self.source),
+            hint=_advice(self.source),
         )
 
 
@@ -131,10 +131,10 @@ def parse_sidecar(text: str, source: Path) -> Sidecar:
         data = json.loads(text)
         if data["format"] in _FORMATS and data.get("version") != _VERSION:
             raise InputError(
-                f"{source} was written by another version, which did not say of which "
-                "table it is",
+                f"{source} was written by another version, without a digest of its "
+                "table",
                 expected=f"version {_VERSION} of {_FORMAT}, with a digest of the cells",
-                hint=_without(source),
+                hint=_advice(source),
             )
         if data["format"] != _FORMAT or data["absent"] not in ("error", "empty"):
             raise ValueError
@@ -142,7 +142,7 @@ def parse_sidecar(text: str, source: Path) -> Sidecar:
             raise InputError(
                 f"{source} was changed after it was written",
                 expected="the side file as evosdc wrote it",
-                hint=_without(source),
+                hint=_advice(source),
             )
         return Sidecar(
             source=source,
@@ -162,18 +162,18 @@ def parse_sidecar(text: str, source: Path) -> Sidecar:
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise InputError(
             f"{source} does not describe a table",
-            expected="JSON as evosdc writes it beside a table",
-            hint=_without(source),
+            expected="JSON as evosdc writes it with a table",
+            hint=_advice(source),
         ) from error
 
 
 def refuse_sidecar(path: Path, force: bool) -> Path:
-    """Return the side file of a table that is to be written.
+    """Return the path of the side file of a table that is to be written.
 
     Raises
     ------
     InputError
-        Where there is one, unless it is ours and `force` says to replace it.
+        If the file exists, unless evosdc wrote it and `force` says to replace it.
     """
     side = refuse_existing(sidecar_path(path), force)
     if not side.exists():
@@ -184,7 +184,7 @@ def refuse_sidecar(path: Path, force: bool) -> Path:
         ours = False
     if not ours:
         raise InputError(
-            f"{side} was not written by evosdc, and is where the side file goes",
+            f"{side} was not written by evosdc, and has the name of the side file",
             expected="a name whose side file is free",
             hint="give another name, or move that file away",
         )
@@ -192,7 +192,7 @@ def refuse_sidecar(path: Path, force: bool) -> Path:
 
 
 def describe(table: Table, frame: Any) -> str:
-    """Return the side file of a labelled table whose columns are in `frame`."""
+    """Return the text of the side file of a labelled table with columns `frame`."""
     names = [d.name for d in table.dimensions]
     absent = missing_cells(table.dimensions, table.codes, most=1)
     return _text(
@@ -224,7 +224,7 @@ def write_with_sidecar(
     labels: bool = False,
     force: bool,
 ) -> list[Path]:
-    """Write a JJ or ``.tab`` file and, where it cannot hold all, its side file.
+    """Write a JJ or ``.tab`` file and, if it cannot hold all, its side file.
 
     Parameters
     ----------
@@ -242,10 +242,10 @@ def write_with_sidecar(
     if table.contributions is not None:
         said |= table.contributions.columns()
     columns = {n: column.tolist() for n, column in said.items() if column is not None}
-    for name in _OPEN:  # JSON has no infinity
+    for name in _UNBOUNDED:  # JSON has no infinity
         columns[name] = [None if np.isinf(x) else x for x in columns[name]]
     text = None
-    if table.origin != Origin(bounds="columns") or set(columns) > set(_OPEN):
+    if table.origin != Origin(bounds="columns") or set(columns) > set(_UNBOUNDED):
         digest = _table_digest(table, labels=labels)
         text = _text(table, digest, columns=columns)
     write_together(path, text, lambda: write(path, table, force=force), force=force)
@@ -257,14 +257,14 @@ def write_together(
 ) -> None:
     """Write the file of a table and its side file, or neither.
 
-    Two files cannot be renamed at once. Whenever the run is killed, what is left is one
-    of the two pairs, a side file without a table, or two files that do not fit, which
-    is an error for whoever reads them: never a table without the rules it was made by.
+    Two files cannot be renamed at once. Whenever the run is killed, there remain the
+    old pair, the new pair, a side file without a table, or two files that do not belong
+    together, which is an error on reading: never a table without its rules.
 
     Parameters
     ----------
     text
-        Of the side file; None where there is none, and one of an earlier table goes.
+        The side file; if None, that of an earlier table is removed.
     write
         Writes the table.
     """
@@ -304,32 +304,34 @@ def _text(table: Table, digest: str, **parts: Any) -> str:
 
 
 def _content_digest(data: Mapping[str, Any]) -> str:
-    """Fingerprint of all that a side file says: edited rules marked no cell."""
+    """Return the digest of a whole side file, which must not be edited."""
     said = {name: part for name, part in data.items() if name != "content"}
     return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-def _without(source: Path) -> str:
-    """Say what to do about a side file that cannot be used."""
-    away = (
+def _advice(source: Path) -> str:
+    """Return what to do about a side file that cannot be used."""
+    remove = (
         f"delete {source.name}"
         if source.suffix == ".json"
         else f"write the columns without the metadata {METADATA.decode()!r}"
     )
     return (
-        "tabulate the records again (changes by hand belong in --hide, --publish or "
-        f"--apriori); or {away} to read the table as it stands, without its rules, "
+        "tabulate the records again (manual changes belong in --hide, --publish or "
+        f"--apriori); or {remove} to read the table as it stands, without its rules, "
         "with --hierarchy for its sub-totals"
     )
 
 
 def _column(name: str, numbers: Sequence[Any]) -> NDArray[Any]:
     column = np.array(numbers, dtype=_COLUMNS[name])
-    return np.where(np.isnan(column), _OPEN[name], column) if name in _OPEN else column
+    if name not in _UNBOUNDED:
+        return column
+    return np.where(np.isnan(column), _UNBOUNDED[name], column)
 
 
 def _tree(total: str, pairs: Sequence[Sequence[str]]) -> Hierarchy:
-    """Nodes in the order written, so that a table comes back exactly as it was."""
+    """Return a hierarchy with its nodes in the order in which they were written."""
     node = {total: 0}
     parents = [-1]
     for code, parent in pairs:
@@ -339,13 +341,13 @@ def _tree(total: str, pairs: Sequence[Sequence[str]]) -> Hierarchy:
 
 
 def _frame_digest(frame: Any, dimensions: Sequence[str], value: str) -> str:
-    """Fingerprint of labels, values and all else that a verdict depends on."""
+    """Return the digest of labels, values and all else that a verdict depends on."""
     found = sha256()
     for name in dimensions:
         codes, rows = code_column(frame, name)
         _add(found, name, codes, rows.astype(np.int64))
     _add(found, "value", _rounded(number_column(frame, value)))
-    for name in sorted(set(RESERVED) - set(_FREE)):
+    for name in sorted(set(RESERVED) - set(_NOT_DIGESTED)):
         if name == value or name not in frame.column_names:
             continue
         if name in TEXTS:
@@ -356,9 +358,9 @@ def _frame_digest(frame: Any, dimensions: Sequence[str], value: str) -> str:
 
 
 def _table_digest(table: Table, *, labels: bool) -> str:
-    """Fingerprint of what a JJ or ``.tab`` file holds of a table, and its equations.
+    """Return the digest of what a JJ or ``.tab`` file holds, with the equations.
 
-    Bounds stand in the side file; JJ has no infinite ones.
+    Bounds are in the side file, as JJ has no infinite ones.
     """
     names = [d.name for d in table.dimensions] if labels else []
     held = [*names, "value", "status", *LEVELS]
@@ -382,7 +384,7 @@ def _table_digest(table: Table, *, labels: bool) -> str:
 
 
 def _add(found: Any, name: str, *parts: Sequence[str] | NDArray[Any]) -> None:
-    """Add one column to a fingerprint; lengths keep columns apart."""
+    """Add a column to a digest; its length separates it from the next."""
     found.update(json.dumps([name, *map(len, parts)]).encode())
     for part in parts:
         raw = part.tobytes() if isinstance(part, np.ndarray) else json.dumps(part)
@@ -390,7 +392,7 @@ def _add(found: Any, name: str, *parts: Sequence[str] | NDArray[Any]) -> None:
 
 
 def _rounded(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers to twelve digits; one zero, and one blank."""
+    """Return numbers to twelve digits, with one kind of zero and of blank."""
     whole = np.asarray(numbers, dtype=np.float64)
     finite = np.isfinite(whole)
     rounded = significant(np.where(finite, whole, 0.0), _DIGITS) + 0.0

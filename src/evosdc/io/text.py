@@ -1,4 +1,4 @@
-"""Columns as text: shortest numbers, quotes where needed, lines as bytes."""
+"""Columns as text: shortest numbers, quotes where needed, and lines as bytes."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-# A spreadsheet works out what begins so, but for a number (-5, +49, -1.5e3) and a sign
-# that stands alone, such as the "-" of an empty cell.
+# A spreadsheet evaluates text that begins so, except a number (-5, +49, -1.5e3) and a
+# single sign, such as the "-" of an empty cell.
 _FORMULA = re.compile(r"[=+\-@\t\r](?=.*[^=+\-@\s])", re.DOTALL)
 _SIGNED = re.compile(r"[+-]\s?\d+([.,]\d+)*([eE][+-]?\d+)?\s?%?")
 _MOST_NAMED = 5
 
 
 def formula_notes(columns: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Name the codes that a spreadsheet takes for formulas; nothing where none does.
-
-    Parameters
-    ----------
-    columns
-        Codes by the name of their column, which stands in the file as well.
-    """
+    """Name the codes, and names of columns, that a spreadsheet takes for formulas."""
     found = [
         f"{name}={code!r}"
         for name, codes in columns.items()
@@ -47,28 +43,22 @@ def _is_formula(text: str) -> bool:
 
 
 def text_columns(frames: Iterable[Any]) -> dict[str, dict[str, None]]:
-    """Return the different words of each column of Arrow tables; none of numbers."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+    """Return the distinct texts of each column of Arrow tables; none of numbers."""
     found: dict[str, dict[str, None]] = {}
     for frame in frames:
         for name in frame.column_names:
-            words = pc.unique(frame[name])
-            if pa.types.is_dictionary(words.type):
-                words = words.dictionary_decode()
-            kind = words.type
+            texts = pc.unique(frame[name])
+            if pa.types.is_dictionary(texts.type):
+                texts = texts.dictionary_decode()
+            kind = texts.type
             text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-            seen = words.drop_null().to_pylist() if text else ()
+            seen = texts.drop_null().to_pylist() if text else ()
             found.setdefault(name, {}).update(dict.fromkeys(seen))
     return found
 
 
-def number_words(values: NDArray[np.float64]) -> Any:
-    """Arrow strings of numbers: whole numbers without a point, the others shortest."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def format_numbers(values: NDArray[np.float64]) -> Any:
+    """Return numbers as text: whole ones without a point, the others shortest."""
     numbers = np.asarray(values, dtype=np.float64) + 0.0  # no minus zero in a file
     # Below 2**53 a whole double is an exact integer and is written as one.
     whole = (numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)
@@ -76,30 +66,24 @@ def number_words(values: NDArray[np.float64]) -> Any:
     return pc.if_else(pa.array(whole), integers, pc.cast(pa.array(numbers), "string"))
 
 
-def number_word(value: float) -> str:
-    """One number as `number_words` writes it."""
-    return str(number_words(np.array([value]))[0].as_py())
+def format_number(value: float) -> str:
+    """Return one number as `format_numbers` writes it."""
+    return str(format_numbers(np.array([value]))[0].as_py())
 
 
-def quoted(words: Any, separator: str) -> Any:
-    """Put quotes round the words that a CSV reader would else misread."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_null(words.type):
-        # A column without any word has no type that could be looked into.
-        return pc.cast(words, "string")
-    odd = pc.match_substring_regex(words, f'["\\r\\n{separator}]|^\\s|\\s$')
+def quoted(texts: Any, separator: str) -> Any:
+    """Quote the entries that a CSV reader would otherwise misread."""
+    if pa.types.is_null(texts.type):
+        # A column of nulls has a type without text functions.
+        return pc.cast(texts, "string")
+    odd = pc.match_substring_regex(texts, f'["\\r\\n{separator}]|^\\s|\\s$')
     mark = pa.scalar('"')
-    doubled = pc.replace_substring(words, '"', '""')
-    return pc.if_else(odd, pc.binary_join_element_wise(mark, doubled, mark, ""), words)
+    doubled = pc.replace_substring(texts, '"', '""')
+    return pc.if_else(odd, pc.binary_join_element_wise(mark, doubled, mark, ""), texts)
 
 
 def line_bytes(columns: Sequence[Any], separator: str) -> bytes:
-    """Bytes of the lines made of columns of text; null is blank."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+    """Return the lines made of columns of text as bytes; null is blank."""
     joined = pc.binary_join_element_wise(
         *columns, separator, null_handling="replace", null_replacement=""
     )

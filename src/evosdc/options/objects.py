@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, TypeAlias
 
+from evosdc.formats import suffix_list
 from evosdc.options.declare import Options, option
 
 Paths: TypeAlias = str | PathLike
@@ -18,8 +19,7 @@ CostFactors: TypeAlias = (
     Mapping[str, Any] | Sequence[str | tuple[Any, float | None]] | str | None
 )
 
-# As `evosdc.io.suffixes` has them, which a test compares.
-FILES_OF_CODES = ".csv, .tsv, .txt, .dat, .parquet, .pq or .hrc"
+FILES_OF_CODES = suffix_list("hierarchy", reading=True)
 # Primary rules in their short form, and presets of them: tests compare these with the
 # registries, which take longer to import than a help text.
 RULES = {

@@ -28,11 +28,9 @@ from evosdc.options.verbs import Takes, taken
 
 __all__ = [
     "AUDIT",
-    "CONFIDENTIAL",
     "DEFAULT_TIME_LIMIT",
     "FORMER",
     "KEYWORDS",
-    "LAYOUTS",
     "LINK",
     "LOWER_BOUND",
     "OBJECTS",
@@ -60,10 +58,6 @@ __all__ = [
 Seconds: TypeAlias = float | Literal["auto"] | None
 
 DEFAULT_TIME_LIMIT = 60.0
-# Further formats of a result, which a test compares with the writers that there are.
-# Layouts may be published, the others are confidential.
-LAYOUTS = ("pivot", "grid", "sbs", "tab", "parquet")
-CONFIDENTIAL = ("jj", "hst")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""One way to spread work: here, in processes or on a cluster, with the same answers."""
+"""Pools of workers, in processes or on a cluster, with the same answers everywhere."""
 
 from evosdc.parallel.pool import (
     Closing,
@@ -7,8 +7,8 @@ from evosdc.parallel.pool import (
     SerialPool,
     Task,
     Workers,
-    joined,
     open_pool,
+    open_workers,
 )
 
 __all__ = [
@@ -18,6 +18,6 @@ __all__ = [
     "SerialPool",
     "Task",
     "Workers",
-    "joined",
     "open_pool",
+    "open_workers",
 ]

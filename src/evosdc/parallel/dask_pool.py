@@ -1,4 +1,4 @@
-"""A pool of Dask workers, on a cluster that somebody else runs."""
+"""A pool of Dask workers, on a cluster that runs independently of this process."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from distributed import CancelledError, KilledWorker, wait
 from evosdc.errors import EvosdcError
 from evosdc.parallel.pool import A, LostWorkerError, R, RetryingPool, S, Workers
 
-# Seconds within which a scheduler answers, and has a worker. At half of them a busy
-# cluster is refused, at twice of them a wrong address is told later.
+# Seconds within which a scheduler must answer, and have a worker. At half of them a
+# busy cluster is refused, at twice of them a wrong address is reported later.
 _SECONDS_TO_ANSWER, _SECONDS_FOR_WORKERS = 6.0, 5.0
-# Workers that are used unless told otherwise: each reports to this process, which is
-# busy with them at twice of it; with half of them it could take in more.
+# Workers used by default: each reports to this process, which twice as many keep busy
+# and half as many do not.
 _MOST_WORKERS = 64
-# Searches keep caches with what is shared: a worker of several threads does one task
-# at a time all the same.
+# Searches keep caches with the shared object: a worker with several threads still runs
+# one task at a time.
 _ALONE = threading.Lock()
-# So often what is shared is sent to workers that are lost meanwhile, and the seconds in
+# How often the shared object is sent if workers are lost meanwhile, and the seconds
 # between. At half of either a cluster that restarts a worker is given up, at twice of
-# them one that is gone is waited for longer.
+# them a cluster that is gone is waited for longer.
 _MOST_SENDINGS, _SECONDS_BETWEEN_SENDINGS = 5, 0.5
-# Seconds between two looks at which workers there are. At half of it the scheduler is
+# Seconds between two queries for the list of workers. At half of it the scheduler is
 # asked more often, at twice of it new workers are used later.
-_SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_BETWEEN_QUERIES = 1.0
 
 
 class ClusterError(EvosdcError):
@@ -43,7 +43,7 @@ class ClusterError(EvosdcError):
 
 @contextmanager
 def connected(cluster: Any, most: int | None) -> Iterator[Workers]:
-    """Join a cluster for a while: see `evosdc.parallel.joined`."""
+    """Connect to a cluster for a ``with`` block: see `evosdc.parallel.open_workers`."""
     if isinstance(cluster, distributed.Client):
         yield _checked(cluster, most)
         return
@@ -78,7 +78,7 @@ def _own_version() -> str:
 
 
 def _checked(client: Any, most: int | None) -> Workers:
-    """Return workers that can do the work, and give the same answers."""
+    """Return the workers of a client, which must have this version of the package."""
     if client.asynchronous or client.status != "running":
         raise ClusterError(
             f"the client given as cluster is {client.status}"
@@ -96,7 +96,7 @@ def _checked(client: Any, most: int | None) -> Workers:
             hint=f"start some with: dask worker {where} --nthreads 1",
         ) from error
     own = _own_version()
-    # Not a function of ours: a worker without this package must be able to answer.
+    # A function of the standard library: workers may lack this package.
     found = client.run(importlib.metadata.version, "evosdc", on_error="return")
     for worker, version in sorted(found.items()):
         if version != own:
@@ -115,14 +115,14 @@ def _work(function: Callable[[S, A], R], shared: S, argument: A) -> R:
 
 
 def _fetch(_: Any) -> None:
-    """Have what is shared, which is all that is asked."""
+    """Do nothing but receive the shared object."""
 
 
 class DaskPool(RetryingPool[S]):
-    """Workers of a cluster. What is shared is sent to each of them once.
+    """Workers of a cluster, each of which receives the shared object once.
 
-    Dask gives the tasks of a lost worker to another one by itself. Only where the last
-    worker that had what is shared is lost must that be sent, and the task given, again.
+    Dask itself runs the tasks of a lost worker on another one. Only if the last worker
+    with the shared object is lost, that must be sent and the task submitted again.
     """
 
     hint = "give the workers of the cluster more memory, or use fewer on a machine"
@@ -134,12 +134,12 @@ class DaskPool(RetryingPool[S]):
         self._client = workers.client
         self._known: list[str] = []
         self._looked = -math.inf
-        # Where tasks were placed. Answers that were taken are forgotten, by the cluster
-        # as well.
+        # The worker of each task. Results that were read are released, here and on the
+        # cluster.
         self._places: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
 
     def _open(self) -> Any:
-        """Send what is shared; a worker may be lost on the way, or not be back yet."""
+        """Send the shared object, again if a worker is lost meanwhile."""
         for _ in range(_MOST_SENDINGS):
             with suppress(OSError, CancelledError):
                 return self._send_to_all()
@@ -147,19 +147,19 @@ class DaskPool(RetryingPool[S]):
         raise LostWorkerError(self.hint)
 
     def _send_to_all(self) -> Any:
-        """Send what is shared to a worker, from which each of the others takes it.
+        """Send the shared object to one worker, from which the others fetch it.
 
         Dask's own broadcast waits for ever for a worker that is lost meanwhile; a task
-        that fetches goes to another one.
+        that fetches is run by another one.
         """
-        # Without a hash: two pools with the same must not end each other's.
+        # Without a hash: pools with equal objects must not release each other's.
         sent = self._client.scatter(self._shared, hash=False)
         with self._client.as_current():
             wait([self._submit(place, _fetch, sent) for place in self._addresses()])
         return sent
 
     def _submit(self, place: str | None, *task: Any) -> Any:
-        """Give a task to Dask, for a worker or, where that is lost, for any."""
+        """Submit a task for a worker or, if that is lost, for any."""
         return self._client.submit(
             *task,
             workers=None if place is None else [place],
@@ -171,7 +171,7 @@ class DaskPool(RetryingPool[S]):
         self, source: Any, function: Callable[[S, A], R], argument: A, alike: bool, /
     ) -> Any:
         place = self._place(alike)
-        # Arguments may be large: a candidate of a synthesis is a whole file.
+        # Arguments may be large: a candidate of a synthesis is a complete file.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             future = self._submit(place, _work, function, source, argument)
         self._places[future] = place
@@ -181,20 +181,20 @@ class DaskPool(RetryingPool[S]):
         return future.status in ("cancelled", "lost")
 
     def _place(self, alike: bool) -> str | None:
-        """Return the worker for the next task; None where Dask may choose.
+        """Return the worker for the next task; None if Dask is to choose.
 
-        Dask by itself gives tasks to who has what is shared. It also lets workers that
-        are idle for a moment forget it (its active memory manager), so that all tasks
-        of the next moment would wait for one. Tasks that are `alike` are dealt out
-        evenly; of others only idle workers are given one, and Dask sees to the rest.
+        Dask prefers workers that have the shared object. Its active memory manager also
+        removes the object from idle workers, so that all later tasks would wait for one
+        worker. Tasks that are `alike` are distributed evenly; others are assigned to
+        idle workers only, and Dask distributes the rest.
         """
         given = Counter(p for task, p in self._places.items() if not task.done())
         least = min(self._addresses(), key=lambda address: given[address])
         return least if alike or not given[least] else None
 
     def _addresses(self) -> list[str]:
-        """Return the addresses of all workers, as they were a moment ago."""
-        if time.monotonic() - self._looked < _SECONDS_BETWEEN_LOOKS:
+        """Return the addresses of all workers, queried at most once a second."""
+        if time.monotonic() - self._looked < _SECONDS_BETWEEN_QUERIES:
             return self._known
         for _ in range(_MOST_SENDINGS):
             self._known, self._looked = list(self._client.ncores()), time.monotonic()
@@ -208,9 +208,9 @@ class DaskPool(RetryingPool[S]):
             wait([task.future for task in tasks], return_when="FIRST_COMPLETED")
 
     def close(self) -> None:
-        """Cancel what is asked for; the client and its workers go on.
+        """Cancel all tasks; the client and its workers stay connected.
 
-        Dask cannot interrupt a function: a worker ends what it has begun, for nobody.
+        Dask cannot interrupt a function: workers finish what they are running.
         """
         self.closed = True
         futures = [future for future in self._places if not future.done()]

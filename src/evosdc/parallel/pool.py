@@ -1,9 +1,9 @@
-"""Processes and clusters that work for a run: the one way in which work is spread.
+"""Pools of workers: processes of this machine or of a cluster.
 
-A *pool* has something that all its tasks share, a table say, which travels to each
-worker once. A task is a function of it and of one argument; randomness comes with the
-argument, so that an answer depends neither on who works nor on how many. A worker that
-is lost costs its task, which is given to another one.
+The tasks of a *pool* share an object, such as a table, which is sent to each worker
+once. A task is a function of it and of one argument; randomness comes with the
+argument, so that results depend neither on which worker runs a task nor on how many
+there are. The task of a worker that is lost is run again by another one.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ R_co = TypeVar("R_co", covariant=True)
 
 @dataclass(frozen=True)
 class Workers:
-    """So many processes of this machine or, with a client of Dask, of a cluster."""
+    """A number of processes of this machine or, with a Dask client, of a cluster."""
 
     count: int = 1
     client: Any = None
 
     @property
     def threads(self) -> int:
-        """Threads of this process, for work that does not travel."""
+        """The number of threads for work that stays in this process."""
         here = self.count if self.client is None else os.cpu_count()
         return max(1, here or 1)
 
     def others(self, most: int) -> Workers:
-        """Return those that may work while this process works too, at most so many."""
+        """Return the workers besides this process, at most so many."""
         others = self.count if self.client is not None else self.count - 1
         return replace(self, count=min(others, most))
 
 
 @contextmanager
-def joined(cluster: Any, most: int | None = None) -> Iterator[Workers]:
-    """Join a cluster for a while.
+def open_workers(cluster: Any, most: int | None = None) -> Iterator[Workers]:
+    """Connect to the workers of a cluster or of this machine, for a ``with`` block.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def joined(cluster: Any, most: int | None = None) -> Iterator[Workers]:
         The address of a scheduler, ``tcp://host:8786`` or ``tls://host:8786``, or a
         `distributed.Client`, which is left open; None for processes of this machine.
     most
-        Most workers that are used; None for all, of a cluster up to 64.
+        The number of workers at most; None for all, of a cluster up to 64.
     """
     if cluster is None:
         yield Workers(most or os.cpu_count() or 1)
@@ -73,7 +73,7 @@ def joined(cluster: Any, most: int | None = None) -> Iterator[Workers]:
 
 
 class Closing(AbstractContextManager[Any], ABC):
-    """A context manager that closes itself: workers must not outlive who has them."""
+    """A context manager that calls `close`, so that no workers are left over."""
 
     def __enter__(self) -> Self:
         return self
@@ -83,25 +83,25 @@ class Closing(AbstractContextManager[Any], ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End what was begun, whatever it is doing."""
+        """Stop all work and release the workers."""
 
 
 class Task(Protocol[R_co]):
-    """Something that is being done."""
+    """A task that was submitted."""
 
     def done(self) -> bool:
-        """Whether the answer is there, or an error."""
+        """Whether there is a result, or an error."""
         ...
 
     def result(self) -> R_co:
-        """Wait for the answer."""
+        """Wait for the result and return it."""
         ...
 
 
 class Pool(Closing, Generic[S_co]):
-    """Workers with something that their tasks share; they end with the pool.
+    """Workers with an object that their tasks share; they end with the pool.
 
-    `size` is how many tasks are done at a time, 0 where submitting one does it.
+    `size` is the number of tasks run at a time, 0 if `submit` runs them itself.
     """
 
     size: int
@@ -110,21 +110,21 @@ class Pool(Closing, Generic[S_co]):
     def submit(
         self, function: Callable[[S_co, A], R], argument: A, *, alike: bool = False
     ) -> Task[R]:
-        """Give a task; those that are `alike` take about the same time."""
+        """Submit a task; tasks that are `alike` take about the same time."""
 
     def map(self, function: Callable[[S_co, A], R], arguments: Iterable[A]) -> list[R]:
-        """Return the answers of tasks that are alike, in the order of the arguments."""
+        """Return the results of tasks that are alike, in the order of the arguments."""
         tasks = [self.submit(function, argument, alike=True) for argument in arguments]
         return [task.result() for task in tasks]
 
     def stream(
         self, function: Callable[[S_co, A], R], arguments: Iterable[A]
     ) -> Iterator[R]:
-        """Give each answer when it is there."""
+        """Yield each result when it is available."""
         waiting = [self.submit(function, argument) for argument in arguments]
         while waiting:
             self._wait(waiting)
-            # Where some are lost, asking whether they are done gives them again.
+            # `done` submits lost tasks again.
             done = [task for task in waiting if task.done()]
             waiting = [task for task in waiting if task not in done]
             yield from (task.result() for task in done)
@@ -134,7 +134,7 @@ class Pool(Closing, Generic[S_co]):
 
 
 class SerialPool(Pool[S]):
-    """Everything in this process, when it is asked for."""
+    """A pool that runs each task in this process when it is submitted."""
 
     size = 0
 
@@ -155,31 +155,31 @@ class SerialPool(Pool[S]):
         return None
 
 
-# A task that has lost so many workers is what kills them. With one, a worker that was
+# A task that has lost so many workers is the cause of it. With one, a worker that was
 # lost for other reasons ends the run; with six, memory is exhausted six times.
 _MOST_LOST_WORKERS = 3
 
 
 class LostWorkerError(EvosdcError):
-    """Workers were lost again and again with the same task."""
+    """A task repeatedly lost its worker."""
 
     def __init__(self, hint: str) -> None:
         super().__init__(
             f"a task lost {_MOST_LOST_WORKERS} worker processes, one after another",
-            expected="workers that live: was memory short?",
+            expected="workers that stay alive: was memory short?",
             hint=hint,
         )
 
 
 class RetryingPool(Pool[S]):
-    """Workers that may be lost. They begin when there is work.
+    """Workers that may be lost. They are started when the first task is submitted.
 
     Attributes
     ----------
     hint
-        What to do where a task loses every worker.
+        What to do if a task loses every worker.
     lost, given_up
-        Errors of tasks that are given again, and of those that are not.
+        Errors of tasks that are submitted again, and of those that are not.
     """
 
     hint: ClassVar[str]
@@ -192,13 +192,13 @@ class RetryingPool(Pool[S]):
         self._source: Any = None
 
     def source(self) -> Any:
-        """Return what tasks are given to: it has what is shared."""
+        """Return the executor that tasks are submitted to, with the shared object."""
         if self._source is None:
             self._source = self._open()
         return self._source
 
     def renew(self, lost: Any) -> None:
-        """Begin with a new source, unless another task has seen to it."""
+        """Discard a source that lost workers, unless another task has done so."""
         if self._source is lost:
             self._source = None
 
@@ -210,11 +210,11 @@ class RetryingPool(Pool[S]):
     def start(
         self, source: Any, function: Callable[[S, A], R], argument: A, alike: bool, /
     ) -> Any:
-        """Give a task to a source and return its future."""
+        """Submit a task to a source and return its future."""
 
     @abstractmethod
     def has_lost(self, future: Any) -> bool:
-        """Whether the worker of a task is lost; does not wait for it."""
+        """Whether the worker of a task is lost, without waiting for it."""
 
     def submit(
         self, function: Callable[[S, A], R], argument: A, *, alike: bool = False
@@ -223,30 +223,30 @@ class RetryingPool(Pool[S]):
 
 
 class RetriedTask(Generic[R]):
-    """A task that is given to another worker where its own is lost.
+    """A task that is submitted again if its worker is lost.
 
-    Errors of the task itself are not tried again: they would be the same.
+    Tasks that raise an error are not run again: the error would be the same.
     """
 
     def __init__(self, pool: RetryingPool[Any], *asked: Any) -> None:
         self._pool, self._asked = pool, asked
-        self._lives = _MOST_LOST_WORKERS
-        self._give()
+        self._attempts_left = _MOST_LOST_WORKERS
+        self._start()
 
-    def _give(self) -> None:
+    def _start(self) -> None:
         self._source = self._pool.source()
         self.future = self._pool.start(self._source, *self._asked)
 
-    def _give_again(self) -> None:
-        self._lives -= 1
-        if not self._lives:
+    def _resubmit(self) -> None:
+        self._attempts_left -= 1
+        if not self._attempts_left:
             raise LostWorkerError(self._pool.hint)
         self._pool.renew(self._source)
-        self._give()
+        self._start()
 
     def done(self) -> bool:
         if not self._pool.closed and self._pool.has_lost(self.future):
-            self._give_again()
+            self._resubmit()
         return bool(self.future.done())
 
     def result(self) -> R:
@@ -259,12 +259,12 @@ class RetriedTask(Generic[R]):
             except self._pool.lost:
                 if self._pool.closed:
                     raise
-                self._give_again()
+                self._resubmit()
 
 
 def open_pool(workers: Workers, shared: S) -> Pool[S]:
-    """Return a pool of these workers; of none, this process does the tasks."""
-    # What is not used need not be installed, nor loaded.
+    """Return a pool of these workers; without any, tasks run in this process."""
+    # Dask and loky are imported only if they are used.
     if workers.count < 1:
         return SerialPool(shared)
     if workers.client is not None:
@@ -276,14 +276,14 @@ def open_pool(workers: Workers, shared: S) -> Pool[S]:
     return ProcessPool(workers.count, shared)
 
 
-# Seconds of work in this process before others are asked: they need two to begin. At
-# half of it small jobs wait for workers, at twice of it large ones have them later.
+# Seconds of work in this process before workers are started, which takes two. At half
+# of it small jobs wait for workers, at twice of it large ones have them later.
 _SECONDS_BEFORE_WORKERS = 2.0
-# Tasks given for each worker: one to do, and one to begin with at once after it. With
-# one workers wait for the next, with four what a task says of the time left is old.
+# Tasks submitted per worker: one to run, and one to start at once after it. With one,
+# workers wait for the next; with four, the time left that a task was given is outdated.
 _TASKS_PER_WORKER = 2
-# Seconds between two looks at whether an answer is there: half or twice is not noticed.
-_SECONDS_BETWEEN_LOOKS = 0.001
+# Seconds between two checks for a result: half or twice makes no difference.
+_SECONDS_BETWEEN_CHECKS = 0.001
 
 
 def _never() -> bool:
@@ -291,7 +291,7 @@ def _never() -> bool:
 
 
 class LazyPool(Closing, Generic[S]):
-    """Does tasks here and, where they take long, opens a pool for the next ones."""
+    """Runs tasks in this process and, if they take long, the next ones in a pool."""
 
     def __init__(
         self,
@@ -307,17 +307,17 @@ class LazyPool(Closing, Generic[S]):
 
     @property
     def opened(self) -> bool:
-        """Whether others work by now."""
+        """Whether workers have been started."""
         return self._pool.size > 0
 
     def left(self) -> float | None:
-        """Return the seconds until the deadline, which every process counts itself."""
+        """Return the seconds until the deadline, which each process measures itself."""
         return None if self.deadline is None else self.deadline - moment()
 
     def map(
         self, function: Callable[[S, A], R], tasks: Iterable[A], many: int
     ) -> list[R]:
-        """Return the answers in the order of the tasks, so many at most."""
+        """Return the results in the order of the tasks, at most `many`."""
         return list(self.each(function, tasks, many))
 
     def each(
@@ -327,10 +327,10 @@ class LazyPool(Closing, Generic[S]):
         many: int,
         stopped: Callable[[], bool] = _never,
     ) -> Iterator[R]:
-        """Give the answers in the order of the tasks, so many at most, until stopped.
+        """Yield the results in the order of the tasks, at most `many`, until stopped.
 
-        A task is asked for when somebody is about to begin with it: what it says of the
-        seconds left is true then, and a deadline holds however many tasks there are.
+        A task is drawn from the iterable when a worker is about to start it, so that
+        the seconds left in it are right, and a deadline holds for any number of tasks.
         """
         self._open_if_slow(many)
         under_way: deque[Task[R]] = deque()
@@ -340,26 +340,26 @@ class LazyPool(Closing, Generic[S]):
             begun = moment()
             under_way.append(self._pool.submit(function, argument))
             self._spent += moment() - begun
-            # Whichever ends first makes room: one that takes long keeps nobody idle.
+            # Any task that ends makes room: a long one leaves no worker idle.
             most = _TASKS_PER_WORKER * self._pool.size
             while sum(not task.done() for task in under_way) > most:
                 if stopped():
                     return
-                time.sleep(_SECONDS_BETWEEN_LOOKS)
+                time.sleep(_SECONDS_BETWEEN_CHECKS)
             while under_way and under_way[0].done():
                 yield under_way.popleft().result()
         for task in under_way:
             while not task.done():
                 if stopped():
                     return
-                time.sleep(_SECONDS_BETWEEN_LOOKS)
+                time.sleep(_SECONDS_BETWEEN_CHECKS)
             yield task.result()
 
     def _open_if_slow(self, tasks: int) -> None:
-        """Open a pool where it is worth it: what has taken long will take longer."""
+        """Start workers if the tasks so far have taken long."""
         several = min(tasks, self._workers.count) > 1
         slow = several and self._spent > _SECONDS_BEFORE_WORKERS
-        # A small job is done sooner than others have begun.
+        # A small job ends before workers have started.
         if slow and not self.opened and not small_jobs.small():
             self._pool = open_pool(self._workers, self.shared)
 

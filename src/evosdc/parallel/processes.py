@@ -16,26 +16,26 @@ from loky import ProcessPoolExecutor
 from evosdc.compile import small_jobs
 from evosdc.parallel.pool import A, R, RetryingPool, S
 
-# Seconds between two looks at whether the process that gives the work is there: workers
-# outlive it by as much at most; half or twice is not noticed.
-_SECONDS_BETWEEN_LOOKS = 1.0
-# What every task of this process shares, where it is a worker.
+# Seconds between two checks that the parent process is alive: workers outlive it by as
+# much at most; half or twice makes no difference.
+_SECONDS_BETWEEN_CHECKS = 1.0
+# The object that the tasks of this process share, if it is a worker.
 _SHARED: list[Any] = []
 
 
 def _begin(shared: Any, cells: float) -> None:
-    # Ctrl-C reaches the whole group: who gave the work says when it ends.
+    # Ctrl-C reaches all processes of the group: the parent decides when work ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     _SHARED[:] = [shared]
-    # What this process need not compile, its workers need not either.
+    # A job too small to be compiled in the parent is too small in its workers.
     small_jobs.has(cells)
 
 
 def _end_with(parent: int) -> None:
-    """End where the process that gave the work was killed: it has the table."""
+    """Exit if the parent was killed: a worker must not go on holding the table."""
     while os.getppid() == parent:
-        time.sleep(_SECONDS_BETWEEN_LOOKS)
+        time.sleep(_SECONDS_BETWEEN_CHECKS)
     os._exit(1)
 
 
@@ -44,10 +44,10 @@ def _work(function: Callable[[Any, A], R], argument: A) -> R:
 
 
 class ProcessPool(RetryingPool[S]):
-    """So many processes, each with what is shared.
+    """Processes of this machine, each with the shared object.
 
-    Loky starts them afresh: forked ones would inherit solver and Numba threads half
-    alive, and those of the standard library run the caller's script again.
+    Loky starts new processes: forked ones would inherit broken threads of solvers and
+    of Numba, and those of the standard library run the caller's script again.
     """
 
     hint = "try fewer of them (--workers 1 uses this process alone)"

@@ -177,7 +177,9 @@ def _flat_pattern_differs(
         return False
     try:
         theirs = read_pattern(path, table)
-        values = number_column(read_csv(path, numbers=["value"], ours=True), "value")
+        values = number_column(
+            read_csv(path, numbers=["value"], from_evosdc=True), "value"
+        )
     except (EvosdcError, OSError):
         return False  # no pattern of this table
     same = np.allclose(np.sort(values), np.sort(table.value), rtol=_SAME, atol=0)

@@ -11,6 +11,7 @@ from textwrap import fill
 from typing import Any
 
 from evosdc import __version__
+from evosdc.formats import FORMATS
 from evosdc.io.paths import write_text
 from evosdc.io.records import RecordFile, write_records
 from evosdc.metrics.evaluation import Measurements
@@ -31,7 +32,9 @@ from evosdc.results.verdict import Verdict
 
 # Metrics that are the same number as an objective.
 _AXES = {f"jsd:{ways}": f"jsd_{ways}" for ways in (1, 2, 3, 4, "full")}
-_FORMATS = ("csv", "parquet")
+_FORMATS = {
+    form.name: form.suffixes[0] for form in FORMATS if "records" in form.written
+}
 # The order in which the summary of a synthesis has what was found.
 _SUMMARY = (
     *("key", "target", "utility", "floor", "risk", "risk_limits", "risk_met"),
@@ -360,12 +363,12 @@ def _copy_outputs(
     formats: str | Sequence[str],
     like: RecordFile | None,
 ) -> list[Output]:
-    suffixes = chosen_formats(formats, _FORMATS, ["csv"])
+    chosen = chosen_formats(formats, list(_FORMATS), ["csv"])
     found = []
     for number, copy in enumerate(copies, 1):
         stem = "synthetic" if len(copies) == 1 else f"synthetic-{number}"
-        for suffix in suffixes:
-            name = f"{stem}.{suffix}"
+        for form in chosen:
+            name = f"{stem}{_FORMATS[form]}"
             write = partial(
                 _write_copy, name=name, copy=copy, like=like, public=place == PUBLISH
             )

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evosdc.formats import JJ
 from evosdc.io.argus.jj import write_jj
 from evosdc.io.delimited import write_csv
-from evosdc.io.formats import file_words
 from evosdc.io.frames import pattern_frame, published_frame
+from evosdc.io.layouts import file_stem
 from evosdc.io.paths import write_text
 from evosdc.io.sidecar import sidecar_path, write_with_sidecar
-from evosdc.io.suffixes import JJ
 from evosdc.results.folder import (
     CONFIDENTIAL,
     NOT_JUDGED,
@@ -99,5 +99,5 @@ def published_frames(table: Table) -> dict[str, Any]:
         names = [table.dimensions[k].name for k in part.dimensions]
         kept = frame.take(part.cells).select([*names, "value", "status"])
         kept = kept.rename_columns([*part.names, "value", "status"])
-        found[f"published-{number}-{file_words(part.names)}.csv"] = kept
+        found[f"published-{number}-{file_stem(part.names)}.csv"] = kept
     return found

@@ -15,17 +15,18 @@ from evosdc import __version__
 from evosdc.attack import certificate_arrays
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
+from evosdc.formats import FORMATS
 from evosdc.io.delimited import write_csv
-from evosdc.io.files import write_table
-from evosdc.io.formats import (
+from evosdc.io.layouts import (
     HST_NAME,
     JJ_NAME,
-    also_files,
-    check_also,
-    write_also,
-    write_also_hst,
+    check_formats,
+    layout_files,
+    write_layouts,
+    write_next_year,
 )
 from evosdc.io.paths import open_output, write_text
+from evosdc.io.tables import write_table
 from evosdc.report.page import report_html
 from evosdc.report.share import share_html
 from evosdc.results.claim import Claim
@@ -60,8 +61,12 @@ _SUMMARY = (
     *("verdict", "exposed", "open", "insiders", "reasons", "next_steps", "claim"),
     *("notes", "seconds", "evaluations", "seed", "version", "settings"),
 )
-# What a tabulated table is written as; the last one needs no labels.
-_TABLE_FORMATS = ("csv", "parquet", "jj")
+# What a tabulated table is written as: one file, perhaps with a side file.
+_TABLE_FORMATS = {
+    form.name: form.suffixes[0]
+    for form in FORMATS
+    if "table" in form.written and not form.companions
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,9 +131,9 @@ class Tabulation(WrittenResult):
     ) -> list[Output]:
         """Return the table itself, with its side file, and the page about it."""
         del source, warnings
-        usual = "csv" if self.table.dimensions else _TABLE_FORMATS[-1]
-        words = chosen_formats(formats, _TABLE_FORMATS, [usual])
-        names = [f"table.{word}" for word in words]
+        usual = "csv" if self.table.dimensions else "jj"
+        chosen = chosen_formats(formats, list(_TABLE_FORMATS), [usual])
+        names = [f"table{_TABLE_FORMATS[name]}" for name in chosen]
         return [
             *(
                 Output(
@@ -380,7 +385,7 @@ class Protection(_Judged):
     ) -> list[Output]:
         """Return the pattern, its proof and its pages, and the table as published."""
         table, place = self.table, self.place
-        wanted = check_also(formats, table)
+        wanted = check_formats(formats, table)
         again = jj_name(Path(source)) if source is not None else None
         jj = again or (JJ_NAME if "jj" in wanted else None)
         found = self._judged_outputs()
@@ -388,7 +393,7 @@ class Protection(_Judged):
             whole = partial(write_jj_file, table=table, name=jj)
             found.append(Output(CONFIDENTIAL, jj_files(jj), whole))
         if "hst" in wanted:
-            last = partial(write_also_hst, table=table)
+            last = partial(write_next_year, table=table)
             found.append(Output(CONFIDENTIAL, (HST_NAME,), last))
         inside = report_html(self, warnings=warnings)
         share, public = self.report(share=True), place == PUBLISH
@@ -409,8 +414,8 @@ class Protection(_Judged):
             ),
             Output(
                 place,
-                tuple(path.name for path in also_files(Path(), table, wanted)),
-                lambda to: write_also(to, table, wanted),
+                tuple(path.name for path in layout_files(Path(), table, wanted)),
+                lambda to: write_layouts(to, table, wanted),
             ),
             Output(
                 place,

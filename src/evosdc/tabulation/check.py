@@ -9,7 +9,7 @@ from typing import Any
 from evosdc.databases import Dialect
 from evosdc.databases.kinds import TEXT, WHOLE
 from evosdc.errors import InputError
-from evosdc.io.numbers import rounded
+from evosdc.io.numbers import inexact
 from evosdc.table.codes import merged_note
 from evosdc.tabulation.fixed import EXACT, Fixed
 from evosdc.tabulation.source import Columns, OpenRecords, tidied
@@ -252,7 +252,7 @@ def _refuse(found: dict[str, Any], columns: Columns) -> None:
                     hint="correct the records or leave them out",
                 )
         if found[f"{part}_long"]:
-            raise rounded(column).error(f"{found[f'{part}_long']} records")
+            raise inexact(column).error(f"{found[f'{part}_long']} records")
         count = found[f"{part}_negative"]
         if count and part in ("w", "c"):
             what = "sampling weight" if part == "w" else "cost"

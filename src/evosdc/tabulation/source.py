@@ -18,11 +18,12 @@ import pyarrow as pa
 from evosdc.databases import DUCKDB, Column, Database, Dialect, as_database
 from evosdc.databases.kinds import FRACTION, NUMBERS, OTHER, TEXT, TRUTH, WHOLE
 from evosdc.errors import InputError, refuse_unknown
+from evosdc.formats import CSV, PARQUET
 from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
 from evosdc.io.delimited import CsvFiles, open_csv_files
 from evosdc.io.numbers import AROUND, MINUS, PLAIN, Unreadable, choose_styles
 from evosdc.io.paths import is_pattern
-from evosdc.io.suffixes import CSV, PARQUET, format_of_pattern, format_to_read
+from evosdc.io.suffixes import format_of_pattern, format_to_read
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
 from evosdc.tabulation.identity import column_numbers, record_numbers
 
@@ -309,8 +310,8 @@ def _relation(
             with _without_values(path, (duckdb.Error,)):
                 return house.read_parquet(named), None
         raise InputError(
-            f"{path} is a file of tau-Argus, whose description belongs to it",
-            expected="its records",
+            f"{path} is of the format {form.name} ({form.what})",
+            expected="CSV, Parquet, or the records of one such file",
             hint="open it first: evosdc.io.open_microdata(path).source",
         )
     if is_stream(source):
@@ -440,7 +441,7 @@ def _plain_numbers(
     for k, column in enumerate(columns):
         if styles[column] == PLAIN and not found[f"odd{k}"]:
             continue
-        name, (old, new) = DUCKDB.name_of(column), styles[column].signs
+        name, (old, new) = DUCKDB.name_of(column), styles[column].replaced
         text = (
             f"translate({_trimmed(name)}, {DUCKDB.literal(old)}, {DUCKDB.literal(new)})"
         )

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from evosdc.errors import InputError, refuse_unknown
 from evosdc.io.argus.rda import DescribedVariable, Description
 from evosdc.io.delimited import with_numbers
-from evosdc.io.encoding import text_blocks
+from evosdc.io.encoding import line_error, text_blocks
 from evosdc.io.paths import PathLike
 
 
@@ -17,11 +20,11 @@ def read_asc(
 ) -> Any:
     """Read records as an Arrow table: codes as text, responses and weights as numbers.
 
-    A number with a decimal mark is read as it stands; one without is a whole number,
-    whatever ``<DECIMALS>`` says, as tau-Argus does. A missing code of a spanning
-    variable is a code like any other, so that such records count in the totals, as in
-    tau-Argus; elsewhere missing codes become null, and so do blanks. The file is cut
-    into columns in blocks, so its text never stands in memory at once.
+    As in tau-Argus, a number without a decimal mark is a whole number, whatever
+    ``<DECIMALS>`` says, and a missing code of a spanning variable is a code like any
+    other, so that such records count in the totals; elsewhere missing codes become
+    null, and so do blanks. The file is split into columns in blocks, so that its text
+    is never in memory as a whole.
 
     Parameters
     ----------
@@ -30,10 +33,8 @@ def read_asc(
     description
         Its ``.rda`` file, read with `evosdc.io.argus.rda.read_rda`.
     names
-        The variables to read; all where None.
+        The variables to read; all if None.
     """
-    import pyarrow as pa
-
     known = [v.name for v in description.variables]
     missing = f"there is no variable {{}} in the description of {path}"
     refuse_unknown(names or (), known, missing)
@@ -66,12 +67,11 @@ def read_asc(
 
 
 class _Block:
-    """Some lines of a file, cut into fields."""
+    """Some lines of a file, split into fields."""
 
     def __init__(
         self, path: PathLike, first: int, lines: list[str], description: Description
     ) -> None:
-        import pyarrow as pa
 
         self.path, self.first = path, first
         self.lines = pa.array(lines, pa.string())
@@ -80,24 +80,22 @@ class _Block:
             self.fields = self._split(description.separator, len(description.variables))
 
     def _split(self, separator: str, count: int) -> list[Any]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
         parts = pc.split_pattern(self.lines, separator)
         wrong = pc.not_equal(pc.list_value_length(parts), count)
         if pc.any(wrong).as_py():
             row = int(pc.index(wrong, pa.scalar(True)).as_py())
-            raise InputError(
-                f"{self.path}, line {self.first + row}: {len(parts[row])} fields",
+            raise line_error(
+                self.path,
+                self.first + row,
+                f"{len(parts[row])} fields",
                 expected=f"{count} fields separated by {separator!r}",
                 hint="compare the file with its .rda",
             )
         return [pc.list_element(parts, k) for k in range(count)]
 
     def _refuse_beyond(self, variable: DescribedVariable) -> None:
-        """Refuse a description of longer lines: it is of another file, or outdated."""
-        import pyarrow.compute as pc
-
+        """Refuse a description of longer lines: it belongs to another file."""
         longest = pc.max(pc.utf8_length(self.lines)).as_py()
         if variable.start > longest:
             raise InputError(
@@ -110,24 +108,21 @@ class _Block:
             )
 
     def column(self, position: int, variable: DescribedVariable) -> Any:
-        """Return the text of one variable; null for blanks and what is missing."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
+        """Return the text of one variable; null for blanks and missing codes."""
         if self.fields is None:
             start = variable.start - 1
             self._refuse_beyond(variable)
             field = pc.utf8_slice_codeunits(self.lines, start, start + variable.width)
         else:
             field = self.fields[position]
-        words = pc.utf8_trim(pc.utf8_trim_whitespace(field), '"')
+        texts = pc.utf8_trim(pc.utf8_trim_whitespace(field), '"')
         unknown = () if variable.is_code else variable.missing
-        absent = pc.is_in(words, pa.array(["", *unknown]))
-        return pc.if_else(absent, None, words)
+        absent = pc.is_in(texts, pa.array(["", *unknown]))
+        return pc.if_else(absent, None, texts)
 
 
 def _blocks(path: PathLike) -> Iterator[list[str]]:
-    """Lines of a file, some megabytes at a time, blank last lines left out."""
+    """Yield the lines of a file in blocks, without blank lines at its end."""
     blank: list[str] = []
     for block in text_blocks(path):
         lines = blank + block.removesuffix("\n").split("\n")

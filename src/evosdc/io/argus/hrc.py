@@ -1,23 +1,24 @@
-"""Hierarchies as tau-Argus knows them: ``.hrc`` files, digits of codes, code lists."""
+"""Hierarchies of tau-Argus: ``.hrc`` files and digits of codes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from evosdc.errors import HierarchyError, InputError
 from evosdc.io.columns import read_columns
-from evosdc.io.encoding import read_text
+from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike, write_text
-from evosdc.io.suffixes import HRC, format_to_read
+from evosdc.io.suffixes import format_to_read, load
 from evosdc.table import TOTAL, Hierarchy
 from evosdc.table.codes import tidy_code
 
 
 def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarchy:
-    """Read a ``.hrc`` file: a code per line, its depth the number of `lead` before it.
+    """Read a ``.hrc`` file: one code per line, after as many `lead` as it is deep.
 
-    tau-Argus pads codes to a fixed width, so that blanks count there; here codes are
-    stripped on both sides, as they are in the data.
+    tau-Argus pads codes to a fixed width; here blanks around codes are removed, as in
+    the data.
     """
     if not lead:
         raise InputError(
@@ -31,29 +32,28 @@ def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarch
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
-        # A blank before the depth would make a code of it, right under the total.
+        # With a blank in front, the marks of depth would become part of the code.
         rest, depth = (line.lstrip() if lead.strip() else line), 0
         while rest.startswith(lead):
             rest, depth = rest[len(lead) :], depth + 1
             rest = rest.lstrip() if lead.strip() else rest
         code = tidy_code(rest)
-        where = f"{path}, line {number}"
+        fail = partial(line_error, path, number, error=HierarchyError)
         if not code:
-            raise HierarchyError(
-                f"{where}: a depth without a code",
+            raise fail(
+                "a depth without a code",
                 expected=f"a code after {lead * depth!r}",
                 hint="remove the line",
             )
         if depth > len(above):
-            raise HierarchyError(
-                f"{where}: code {code!r} is {depth} deep under a code {len(above) - 1} "
-                "deep",
+            raise fail(
+                f"code {code!r} is {depth} deep under a code {len(above) - 1} deep",
                 expected="at most one level deeper than the line before",
                 hint=f"correct the number of {lead!r}",
             )
         if code in parent_of or code == total:
-            raise HierarchyError(
-                f"{where}: code {code!r} stands twice",
+            raise fail(
+                f"code {code!r} stands twice",
                 expected="each code once, and the total not at all",
                 hint="rename or remove one of them",
             )
@@ -62,14 +62,14 @@ def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarch
     if not parent_of:
         raise HierarchyError(
             f"{path} holds no codes",
-            expected="a code per line",
+            expected="one code per line",
             hint="check the file",
         )
     return Hierarchy.from_parents(parent_of, total)
 
 
 def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
-    """Read a tree of codes: a ``.hrc`` file, or a CSV with columns coarse to fine.
+    """Read a hierarchy: a ``.hrc`` file, or columns of codes from coarse to fine.
 
     Examples
     --------
@@ -80,8 +80,13 @@ def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
     ...     evosdc.read_hierarchy(path).codes
     ('Total', 'North', 'N1', 'N2', 'South')
     """
-    if format_to_read(path, "hierarchy") is HRC:
-        return read_hrc(path, total=total)
+    read = load(format_to_read(path, "hierarchy").read["hierarchy"])
+    found: Hierarchy = read(path, total=total)
+    return found
+
+
+def read_levels(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
+    """Read a hierarchy from a file with one column per level, from coarse to fine."""
     frame = read_columns(path)
     rows = zip(
         *(frame[column].to_pylist() for column in frame.column_names), strict=True
@@ -100,7 +105,7 @@ def write_hrc(
     force: bool = False,
     public: bool = False,
 ) -> None:
-    """Write a ``.hrc`` file, the total left out; `public` as in `write_csv`."""
+    """Write a ``.hrc`` file, without the total; `public` as in `write_csv`."""
     lines: list[str] = []
     stack = [(node, 0) for node in reversed(hierarchy.parts[0])]
     while stack:
@@ -113,10 +118,10 @@ def write_hrc(
 def hierarchy_from_levels(
     codes: Iterable[str], digits: Sequence[int], *, total: str = TOTAL
 ) -> Hierarchy:
-    """Build a tree from the digits of codes: ``<HIERLEVELS> 3 1 1`` and the like.
+    """Build a hierarchy from the digits of codes, such as ``<HIERLEVELS> 3 1 1``.
 
-    With digits 3, 1, 1 code 34100 hangs under 3410 and that under 341. Codes shorter
-    than all digits stand where they end. Codes are sorted, as tau-Argus does.
+    With digits 3, 1, 1 the parent of code 34100 is 3410, whose parent is 341. Shorter
+    codes are at the level of their last digit. Codes are sorted, as in tau-Argus.
     """
     cuts: list[int] = []
     for width in digits:

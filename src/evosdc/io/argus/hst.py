@@ -1,4 +1,4 @@
-"""A-priori files of tau-Argus (``.hst``): what is known of cells beforehand."""
+"""A-priori files of tau-Argus (``.hst``): statuses, costs and levels of cells."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
@@ -15,13 +16,13 @@ from evosdc.io.encoding import read_text
 from evosdc.io.frames import refuse_unlabelled
 from evosdc.io.numbers import read_numbers
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.text import line_bytes, number_word, quoted
+from evosdc.io.text import format_number, line_bytes, quoted
 from evosdc.rules.status import StatusByHand
 from evosdc.table import Table
 from evosdc.table.codes import tidy_code
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 
-# What each letter means here, and how many numbers may follow it.
+# The action of each letter, and how many numbers may follow it.
 _ACTIONS = {
     "S": ("S", (0,)),
     "U": ("U", (0, 2)),
@@ -36,7 +37,7 @@ _ACTIONS = {
 
 @dataclass(frozen=True)
 class Apriori:
-    """One line: the codes of a cell, what to do with it, and the numbers for that.
+    """One line: the codes of a cell, an action, and the numbers of the action.
 
     Actions are those of tau-Argus: ``S`` safe, ``U`` unsafe (with lower and upper level
     where two numbers follow), ``P`` protected from suppression, ``M`` secondary, ``C``
@@ -51,7 +52,7 @@ class Apriori:
 
 
 def read_hst(path: PathLike, separator: str | None = None) -> list[Apriori]:
-    """Read an a-priori file; the separator is found in its first line where None."""
+    """Read an a-priori file; a separator of None is found in its first line."""
     lines = read_text(path).split("\n")
     first = next((line for line in lines if line.strip()), "")
     if separator is None:
@@ -59,8 +60,8 @@ def read_hst(path: PathLike, separator: str | None = None) -> list[Apriori]:
     found: list[tuple[Apriori, list[str]]] = []
     for number, line in enumerate(lines, 1):
         if line.strip():
-            words = [tidy_code(field) for field in split_line(line, separator)]
-            found.append(_entry(words, f"{path}, line {number}", number))
+            fields = [tidy_code(field) for field in split_line(line, separator)]
+            found.append(_entry(fields, f"{path}, line {number}", number))
     return _with_numbers(found, separator, path)
 
 
@@ -74,11 +75,9 @@ def write_hst(
 ) -> None:
     """Write the secondaries so that they can be reused next year.
 
-    They are written as ``M`` (hidden again); where `cost` is given, as ``C cost``
-    instead, which only makes them the first choice of a new search.
+    They are written as ``M`` (suppressed again); if `cost` is given, as ``C cost``,
+    which only makes a new search prefer them.
     """
-    import pyarrow as pa
-
     refuse_unlabelled(table, ".hst", "keep pattern.csv instead")
     cells = np.flatnonzero(table.status == SECONDARY)
     columns = [
@@ -90,7 +89,7 @@ def write_hst(
         )
         for k, d in enumerate(table.dimensions)
     ]
-    action = "M" if cost is None else f"C{separator}{number_word(cost)}"
+    action = "M" if cost is None else f"C{separator}{format_number(cost)}"
     with open_output(path, force) as stream:
         if len(cells):
             columns.append(pa.array([action] * len(cells)))
@@ -102,13 +101,13 @@ def apply_apriori(
 ) -> Table:
     """Return the table with statuses, costs and levels set as the entries say.
 
-    Entries for empty cells (codes that are known but have no cell) are passed over, as
-    tau-Argus does. A cell that was secondary and is zero by now stays fixed.
+    Entries for empty cells (known codes without a cell) are ignored, as in tau-Argus. A
+    cell that was secondary and is zero now stays fixed.
 
     Parameters
     ----------
     level_percent
-        Levels, as a percentage of the value, of cells made unsafe without any.
+        The levels, as a percentage of the value, of cells made unsafe without any.
 
     Raises
     ------
@@ -134,11 +133,11 @@ def read_apriori_into(
     safe = int(((table.status == PRIMARY) & (changed.status != PRIMARY)).sum())
     unsafe = int(((table.status != PRIMARY) & (changed.status == PRIMARY)).sum())
     levels = (table.lpl != changed.lpl) | (table.upl != changed.upl)
-    words = (
+    note = (
         f"a-priori file {Path(path).name} ({safe:,} cells made safe, {unsafe:,} made "
         f"sensitive, levels of {int(levels.sum()):,} set)"
     )
-    origin = replace(table.origin, by_hand=(*table.origin.by_hand, words))
+    origin = replace(table.origin, by_hand=(*table.origin.by_hand, note))
     return changed.replace(origin=origin)
 
 
@@ -173,7 +172,7 @@ class _Changes(StatusByHand):
                     hint="remove the P line, or make the cell safe with S",
                 )
             self.give(cell, FIXED)
-        self._refuse_bare()
+        self._complete_levels()
         return self.done()
 
     def _cells(self, entries: Sequence[Apriori]) -> NDArray[np.int64]:
@@ -228,8 +227,8 @@ class _Changes(StatusByHand):
                 hint="make it unsafe (U) in the line before",
             )
 
-    def _refuse_bare(self) -> None:
-        """New primaries need levels."""
+    def _complete_levels(self) -> None:
+        """Set the levels of new primaries without any, or refuse them."""
         bare: NDArray[np.bool_] = (self.status == PRIMARY) & (
             self.table.status != PRIMARY
         )
@@ -248,30 +247,28 @@ class _Changes(StatusByHand):
         self.upl = np.where(bare, size, self.upl)
 
 
-def _entry(words: list[str], where: str, line: int) -> tuple[Apriori, list[str]]:
-    """The letter is the last word before the numbers at the end."""
+def _entry(fields: list[str], where: str, line: int) -> tuple[Apriori, list[str]]:
+    """Find the letter, which is the last entry before the numbers at the end."""
     for count in (0, 1, 2):
-        if len(words) <= count + 1:
+        if len(fields) <= count + 1:
             break
-        action, counts = _ACTIONS.get(words[-1 - count].upper(), ("", ()))
+        action, counts = _ACTIONS.get(fields[-1 - count].upper(), ("", ()))
         if count in counts:
-            numbers = words[len(words) - count :]
-            if not all(any(c in "0123456789" for c in word) for word in numbers):
+            numbers = fields[len(fields) - count :]
+            if not all(any(c in "0123456789" for c in field) for field in numbers):
                 break
-            return Apriori(tuple(words[: -1 - count]), action, (), line), numbers
+            return Apriori(tuple(fields[: -1 - count]), action, (), line), numbers
     raise _not_a_line(where)
 
 
 def _with_numbers(
     found: list[tuple[Apriori, list[str]]], separator: str, path: PathLike
 ) -> list[Apriori]:
-    """Read the numbers of all lines together: one alone may be read in two ways."""
-    import pyarrow as pa
-
-    words = [word for _, numbers in found for word in numbers]
+    """Read the numbers of all lines together, as one alone may be ambiguous."""
+    texts = [number for _, written in found for number in written]
     lines = [entry.line for entry, numbers in found for _ in numbers]
     read = read_numbers(
-        {"levels and costs": pa.array(words, pa.string())},
+        {"levels and costs": pa.array(texts, pa.string())},
         separator,
         lambda row: f"{path}, line {lines[row]}",
     )

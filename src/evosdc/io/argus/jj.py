@@ -4,16 +4,16 @@
 
     0
     number of cells
-    index value weight status lower upper lpl upl spl          (a line per cell)
+    index value weight status lower upper lpl upl spl          (one line per cell)
     number of equations
-    rhs n : cell (coefficient) cell (coefficient) ...          (a line per equation)
+    rhs n : cell (coefficient) cell (coefficient) ...          (one line per equation)
 
 Cells are numbered from 0 in order; statuses are ``s`` safe, ``u`` primary, ``m``
 secondary and ``z`` fixed; bounds are absolute and levels are distances. Totals have
 coefficient -1 and parts 1.
 
-A well-formed file is read with array operations only. Anything unusual is read again
-word by word, which either makes sense of it or says what is wrong and where.
+A well-formed file is read with array operations only. Any other is read again field by
+field, which either succeeds or says what is wrong in which line.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow import csv as arrow_csv
 from scipy import sparse
 
 from evosdc.errors import InputError
 from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.text import line_bytes, number_words
+from evosdc.io.text import format_numbers, line_bytes
 from evosdc.table import Origin, Table
 from evosdc.table.status import STATUSES
 
-# Files from solvers write "no bound" as a number that no value reaches.
+# Solvers write "no bound" as a number that no value reaches.
 INFINITE = 1e20
 _CHUNK = 100_000
 # The numbers of a cell line in order, without its index and its status.
@@ -61,7 +64,7 @@ _ODD_BLANKS = (b"  ", b"\t", b" \n", b" \r", b"\n ")
 
 @dataclass(frozen=True, eq=False)
 class _Content:
-    """Cells (a row each, a column each of `_NUMBERS`), statuses and equations."""
+    """Cells (one row each, with columns `_NUMBERS`), statuses and equations."""
 
     numbers: NDArray[np.float64]
     status: NDArray[np.str_]
@@ -74,7 +77,7 @@ class _Content:
 def read_jj(path: PathLike) -> Table:
     """Read a table from a JJ file (packed or not).
 
-    Bounds of 1e20 and beyond, and the words ``inf`` and ``-inf``, mean no bound.
+    Bounds of 1e20 and beyond, ``inf`` and ``-inf`` mean no bound.
 
     Raises
     ------
@@ -98,16 +101,16 @@ def read_jj(path: PathLike) -> Table:
         upl=upl,
         spl=spl,
         origin=Origin(bounds="columns"),
-        notes=_loose(matrix),
+        notes=_free_cells(matrix),
     )
 
 
-def _loose(matrix: Any) -> list[str]:
-    """Say how many cells no equation ties to others."""
+def _free_cells(matrix: Any) -> list[str]:
+    """Return a note on the cells that are in no equation."""
     free = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0)
     if not len(free):
         return []
-    verb = "cell stands" if len(free) == 1 else "cells stand"
+    verb = "cell is" if len(free) == 1 else "cells are"
     return [
         f"{len(free):,} {verb} in no equation, the first cell {free[0]}: if it is a "
         "total, the file does not say of what, and its parts are not protected by it"
@@ -115,10 +118,7 @@ def _loose(matrix: Any) -> list[str]:
 
 
 def write_jj(path: PathLike, table: Table, *, force: bool = False) -> None:
-    """Write a table as a JJ file (packed where its name says so).
-
-    JJ has no infinity: see `finite_bounds` for what is written instead.
-    """
+    """Write a table as a JJ file, with `finite_bounds` as it has no infinity."""
     lower, upper = finite_bounds(table)
     with open_output(path, force) as stream:
         stream.write(f"0\n{len(table)}\n".encode())
@@ -133,12 +133,12 @@ def write_jj(path: PathLike, table: Table, *, force: bool = False) -> None:
 
 
 def finite_bounds(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds with infinities replaced by ten times all there is in the table.
+    """Return the bounds with infinities replaced by ten times the sum of all values.
 
-    A finite bound can only shrink the set of tables an attacker thinks possible, so a
-    pattern that is safe with it is safe without: the choice is on the safe side. Ten
-    times the sum of all values and of the largest level leaves room for every level,
-    so that no pattern is refused because of it either.
+    A finite bound can only shrink the set of tables that an attacker thinks possible,
+    so a pattern that is safe with it is safe without. Ten times the sum of all values
+    and of the largest level allows every level, so that no pattern is refused because
+    of it either.
     """
     levels = (table.lpl, table.upl, table.spl)
     largest = max(float(level.max()) for level in levels)
@@ -150,7 +150,7 @@ def finite_bounds(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64
 
 
 def _refuse_infinite(content: _Content, path: PathLike) -> None:
-    """Only bounds may be infinite."""
+    """Refuse infinite numbers other than bounds."""
     odd = ~np.isfinite(content.numbers)
     odd[:, 2:4] = False
     if odd.any():
@@ -163,7 +163,7 @@ def _refuse_infinite(content: _Content, path: PathLike) -> None:
 
 
 def _matrix(content: _Content, path: PathLike) -> Any:
-    """Equations as CSR, each cell once in each."""
+    """Return the equations as a sparse matrix; refuse cells repeated in one."""
     shape = (len(content.rhs), len(content.numbers))
     matrix = sparse.csr_array(
         (content.data, content.indices, content.indptr), shape=shape
@@ -188,23 +188,21 @@ def _cell_lines(
     upper: NDArray[np.float64],
     part: slice,
 ) -> bytes:
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     index = np.arange(len(table), dtype=np.int64)[part]
     numbers = (lower, upper, table.lpl, table.upl, table.spl)
     columns = [
         pc.cast(pa.array(index), pa.string()),
-        number_words(table.value[part]),
-        number_words(table.weight[part]),
+        format_numbers(table.value[part]),
+        format_numbers(table.weight[part]),
         pa.array(table.status[part].astype(object)),
-        *(number_words(column[part]) for column in numbers),
+        *(format_numbers(column[part]) for column in numbers),
     ]
     return line_bytes(columns, " ")
 
 
 def _totals_first(matrix: Any) -> Any:
-    """Order the terms of each equation as tau-Argus does: the total, then the parts."""
+    """Order the terms of each equation as tau-Argus does: total first, then parts."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     order = np.lexsort((matrix.indices, matrix.data > 0, rows))
     return sparse.csr_array(
@@ -215,25 +213,23 @@ def _totals_first(matrix: Any) -> Any:
 def _equation_lines(
     matrix: Any, rhs: NDArray[np.float64], start: int, stop: int
 ) -> bytes:
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     pointers = matrix.indptr[start : stop + 1]
     terms = slice(int(pointers[0]), int(pointers[-1]))
     cells = pc.cast(pa.array(matrix.indices[terms]), pa.string())
-    words = pc.binary_join_element_wise(
-        cells, pa.scalar("("), number_words(matrix.data[terms]), pa.scalar(")"), ""
+    texts = pc.binary_join_element_wise(
+        cells, pa.scalar("("), format_numbers(matrix.data[terms]), pa.scalar(")"), ""
     )
-    words = pc.replace_substring(words, "(", " (")
+    texts = pc.replace_substring(texts, "(", " (")
     offsets = pa.array((pointers - pointers[0]).astype(np.int32))
-    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, words), " ")
+    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, texts), " ")
     counts = pc.cast(pa.array(np.diff(pointers)), pa.string())
-    heads = number_words(rhs[start:stop])
+    heads = format_numbers(rhs[start:stop])
     return line_bytes([heads, counts, pa.scalar(":"), joined], " ")
 
 
 def read_fast(raw: bytes) -> _Content | None:
-    """_Content of a plain JJ file, None where a careful look is needed."""
+    """Return the content of a well-formed JJ file, None for any other."""
     head = re.match(rb"\s*0[ \t\r]*\n\s*(\d{1,12})[ \t\r]*\n", raw)
     if head is None:
         return None
@@ -265,23 +261,21 @@ def read_fast(raw: bytes) -> _Content | None:
 
 
 def _cells(block: bytes, n: int) -> tuple[NDArray[np.float64], NDArray[np.str_]] | None:
-    from pyarrow import ArrowInvalid, BufferReader, float64, int64, string
-    from pyarrow import csv as arrow_csv
 
     if any(odd in block for odd in _ODD_BLANKS):
         block = re.sub(rb"[ \t]+", b" ", block)
         block = re.sub(rb"(?m)^ | (?=\r?$)", b"", block)
-    kinds = dict.fromkeys(_FIELDS, float64()) | {"index": int64()}
+    kinds = dict.fromkeys(_FIELDS, pa.float64()) | {"index": pa.int64()}
     try:
         frame = arrow_csv.read_csv(
-            BufferReader(block),
+            pa.BufferReader(block),
             read_options=arrow_csv.ReadOptions(column_names=list(_FIELDS)),
             parse_options=arrow_csv.ParseOptions(delimiter=" ", quote_char=False),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=kinds | {"status": string()}, null_values=[]
+                column_types=kinds | {"status": pa.string()}, null_values=[]
             ),
         )
-    except ArrowInvalid:
+    except pa.ArrowInvalid:
         return None
     if frame.num_rows != n:
         return None
@@ -297,7 +291,7 @@ def _cells(block: bytes, n: int) -> tuple[NDArray[np.float64], NDArray[np.str_]]
 
 
 def _equations(block: bytes, lines: NDArray[np.int64], n: int) -> Any:
-    """Right-hand sides, row pointers, cells and coefficients; None where unsure."""
+    """Return right-hand sides, row pointers, cells and coefficients, or None."""
     m = len(lines) - 1
     if block.translate(None, _EQUATION_MARKS):
         return None
@@ -308,27 +302,27 @@ def _equations(block: bytes, lines: NDArray[np.int64], n: int) -> Any:
     if len(colon) != m or len(opening) != len(closing):
         return None
     plain = block.translate(_BLANKS_FOR_MARKS)
-    words = _word_starts(plain)
+    texts = _number_starts(plain)
     with warnings.catch_warnings():
-        # An unreadable word ends the reading early, which the count below notices.
+        # An unreadable number ends the reading early, which the count below shows.
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
             numbers = np.fromstring(plain.decode("ascii"), dtype=np.float64, sep=" ")
         except ValueError:
             return None
     terms = len(opening)
-    if len(numbers) != 2 * m + 2 * terms or len(words) != len(numbers):
+    if len(numbers) != 2 * m + 2 * terms or len(texts) != len(numbers):
         return None
     indptr = np.searchsorted(opening, lines).astype(np.int64)
     start = 2 * np.arange(m) + 2 * indptr[:-1]
     row = np.repeat(np.arange(m), np.diff(indptr))
     coefficient = 2 * (row + 1) + 2 * np.arange(terms) + 1
-    # Each mark must stand exactly where the grammar puts it among the words.
+    # Each mark must be exactly where the grammar puts it among the numbers.
     grammar = (
-        np.array_equal(np.searchsorted(words, lines[:-1]), start)
-        and np.array_equal(np.searchsorted(words, colon), start + 2)
-        and np.array_equal(np.searchsorted(words, opening), coefficient)
-        and np.array_equal(np.searchsorted(words, closing), coefficient + 1)
+        np.array_equal(np.searchsorted(texts, lines[:-1]), start)
+        and np.array_equal(np.searchsorted(texts, colon), start + 2)
+        and np.array_equal(np.searchsorted(texts, opening), coefficient)
+        and np.array_equal(np.searchsorted(texts, closing), coefficient + 1)
         and np.array_equal(numbers[start + 1], np.diff(indptr))
     )
     cells = numbers[coefficient - 1]
@@ -338,8 +332,8 @@ def _equations(block: bytes, lines: NDArray[np.int64], n: int) -> Any:
     return numbers[start], indptr, indices, numbers[coefficient]
 
 
-def _word_starts(plain: bytes) -> NDArray[np.int64]:
-    """Positions of the first mark of each word."""
+def _number_starts(plain: bytes) -> NDArray[np.int64]:
+    """Return where each number begins."""
     filled = np.frombuffer(plain, dtype=np.uint8) > ord(" ")
     begins = filled.copy()
     begins[1:] &= ~filled[:-1]
@@ -347,7 +341,7 @@ def _word_starts(plain: bytes) -> NDArray[np.int64]:
 
 
 def read_carefully(raw: bytes, name: str) -> _Content:
-    """_Content of a JJ file, or an `InputError` that names the line."""
+    """Return the content of a JJ file, or raise an error that names the line."""
     return _Reader(raw, name).read()
 
 
@@ -414,48 +408,48 @@ class _Reader:
         raise line_error(self.name, self.line, what, expected=expected, hint=hint)
 
     def _count(self, what: str, least: int) -> int:
-        word = self._take(what).strip()
-        # A line a cell and an equation: a larger count must not ask for memory.
+        text = self._take(what).strip()
+        # One line per cell and equation: a larger count must not allocate memory.
         left = len(self.lines) - self.next
-        if re.fullmatch(r"\d{1,12}", word) is None or int(word) < least:
-            self._fail(f"{word[:30]!r} for {what}", f"a whole number from {least}")
-        if int(word) > left:
+        if re.fullmatch(r"\d{1,12}", text) is None or int(text) < least:
+            self._fail(f"{text[:30]!r} for {what}", f"a whole number from {least}")
+        if int(text) > left:
             self._fail(
-                f"{what} is {word}, but only {left} lines follow",
+                f"{what} is {text}, but only {left} lines follow",
                 "a line for each",
                 "the file is cut off or the count is wrong",
             )
-        return int(word)
+        return int(text)
 
     def _cell(self, cell: int, n: int, numbers: np.ndarray) -> str:
-        words = self._take(f"cell {cell} of {n}").split()
+        texts = self._take(f"cell {cell} of {n}").split()
         line = f"cell {cell} of {n}: {_CELL_LINE}"
-        if words[0] != str(cell):
+        if texts[0] != str(cell):
             self._fail(
-                f"cell index {words[0][:30]!r}",
+                f"cell index {texts[0][:30]!r}",
                 f"{cell}: cells are numbered from 0 in order, {n} in all",
                 "renumber the cells, or correct the number of cells",
             )
-        if len(words) != len(_FIELDS):
-            self._fail(f"{len(words)} fields", f"{len(_FIELDS)} fields, {line}")
+        if len(texts) != len(_FIELDS):
+            self._fail(f"{len(texts)} fields", f"{len(_FIELDS)} fields, {line}")
         column = 0
-        for field, word in zip(_FIELDS, words, strict=True):
+        for field, text in zip(_FIELDS, texts, strict=True):
             if field in ("index", "status"):
                 continue
-            # The word may be half a confidential value: it is not shown.
-            if _NUMBER.fullmatch(word) is None:
+            # The text may be half a confidential value: it is not shown.
+            if _NUMBER.fullmatch(text) is None:
                 self._fail(
                     f"the {field} of cell {cell} is not a number",
                     "a number with a decimal point, or inf for a bound",
                 )
-            numbers[cell, column] = float(word)
+            numbers[cell, column] = float(text)
             column += 1
-        if words[3].lower() not in STATUSES:
+        if texts[3].lower() not in STATUSES:
             self._fail(
-                f"status {words[3][:30]!r} of cell {cell}",
+                f"status {texts[3][:30]!r} of cell {cell}",
                 "s (safe), u (primary), m (secondary) or z (fixed)",
             )
-        return words[3].lower()
+        return texts[3].lower()
 
     def _equation(
         self, row: int, m: int, n: int, indices: list[int], data: list[float]

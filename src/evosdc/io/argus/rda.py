@@ -12,10 +12,10 @@ from evosdc.errors import InputError, refuse_unknown
 from evosdc.io.argus.hrc import hierarchy_from_levels, read_hrc
 from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike, file_named
-from evosdc.io.suffixes import description_beside, unpacked_name
+from evosdc.io.suffixes import find_description, unpacked_name
 from evosdc.table import TOTAL, Hierarchy
 
-# What a variable is for; a variable of microdata can be code and response at once.
+# The role of a variable; in microdata it can be code and response at once.
 ROLES = {
     "NUMERIC": "response",
     "SHADOW": "shadow",
@@ -31,18 +31,18 @@ ROLES = {
     "REQUEST": "request",
     "RECORDKEY": "recordkey",
 }
-# Roles of variables that are numbers.
+# Roles of numeric variables.
 NUMERIC = frozenset(
     ("response", "shadow", "cost", "lpl", "upl", "frequency", "maxscore", "weight")
 )
-# Properties with one word, and the attribute of a variable that holds it.
-_WORDS = {
+# Properties with one value, and the attribute of a variable that holds it.
+_ONE_VALUE = {
     "TOTCODE": "total",
     "CODELIST": "codelist",
     "HIERCODELIST": "hierarchy_file",
     "HIERLEADSTRING": "lead",
 }
-_WORD = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
+_TOKEN = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class DescribedVariable:
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are numbers and no codes."""
+        """Whether its values are numbers, not codes."""
         return bool(self.roles & NUMERIC) and not self.is_code
 
 
@@ -110,15 +110,14 @@ class Description:
         return [v for v in self.variables if role in v.roles]
 
     def not_used(self, used: Mapping[str, str | None], total: str | None) -> list[str]:
-        """Say what is described and has no effect, so that nothing goes unnoticed.
+        """Return notes on what is described and has no effect.
 
         Parameters
         ----------
         used
-            The variable that plays each role, None where none does; roles that are not
-            named here are of no use to whoever asks.
+            The variable used for each role, if any; other roles are not reported.
         total
-            What the total of every variable is called, None where it is as described.
+            The code of the total of every variable, None if it is that described.
         """
         notes: list[str] = []
         for role, taken in used.items():
@@ -146,10 +145,10 @@ class Description:
     def hierarchy(
         self, name: str, codes: Any = (), *, total: str | None = None
     ) -> Hierarchy | None:
-        """Return the tree of a variable, None where it is flat.
+        """Return the hierarchy of a variable, None if it is flat.
 
-        `codes` are those in the data; they matter where the digits make the tree.
-        `total` is the code of its root, where it is not that of the file.
+        `codes` are those in the data, needed if their digits define the hierarchy;
+        `total` is the code of its root, if it is not that of the file.
         """
         known = {v.name: v for v in self.variables}
         refuse_unknown([name], known, "there is no variable {}")
@@ -159,7 +158,7 @@ class Description:
             return hierarchy_from_levels(codes, variable.levels, total=root)
         if variable.hierarchy_file is None:
             return None
-        # Windows paths and folders of another machine: the file is looked for here too.
+        # It may be a path of Windows or of another machine: look in this folder too.
         named = Path(variable.hierarchy_file.replace("\\", "/"))
         if not named.is_file():
             here = file_named(self.folder, named.name)
@@ -176,21 +175,21 @@ def read_rda(path: PathLike, *, of_table: bool = False) -> Description:
     """
     reader = _Reader(path, of_table)
     for number, line in enumerate(read_text(path).split("\n"), 1):
-        words = [(a or b or c, bool(a)) for a, b, c in _WORD.findall(line)]
-        if words:
-            reader.line(number, words)
+        tokens = [(a or b or c, bool(a)) for a, b, c in _TOKEN.findall(line)]
+        if tokens:
+            reader.line(number, tokens)
     return reader.description()
 
 
-def rda_beside(path: PathLike, content: str) -> Path:
+def description_of(path: PathLike, content: str) -> Path:
     """Return the ``.rda`` of a file, whatever the case of its name, or raise."""
-    found = description_beside(path)
+    found = find_description(path)
     if found is None:
         wanted = Path(unpacked_name(path)).with_suffix(".rda")
         raise InputError(
-            f"there is no {wanted} beside {Path(path).name}",
+            f"there is no {wanted} in the folder of {Path(path).name}",
             expected=f"the description of the {content}",
-            hint="put the .rda file beside it, under the same name",
+            hint="put the .rda file there, under the same name",
         )
     return found
 
@@ -208,23 +207,23 @@ class _Reader:
         if not self.variables:
             raise InputError(
                 f"{self.path} names no variables",
-                expected="a line per variable, followed by its properties",
+                expected="one line per variable, followed by its properties",
                 hint="check that this is an .rda file",
             )
         return Description(
             tuple(self.variables), self.separator, self.statuses, self.path.parent
         )
 
-    def line(self, number: int, words: list[tuple[str, bool]]) -> None:
+    def line(self, number: int, tokens: list[tuple[str, bool]]) -> None:
         self.number = number
-        first, quoted = words[0]
+        first, quoted = tokens[0]
         if not first.startswith("<") or quoted:
-            self._variable([w for w, _ in words])
+            self._variable([w for w, _ in tokens])
             return
         tags = [
-            w[1:-1].strip().upper() for w, q in words if w.startswith("<") and not q
+            w[1:-1].strip().upper() for w, q in tokens if w.startswith("<") and not q
         ]
-        values = [w for w, q in words if q or not w.startswith("<")]
+        values = [w for w, q in tokens if q or not w.startswith("<")]
         if tags[0] in ("SEPARATOR", "SAFE", "UNSAFE", "PROTECT"):
             self._heading(tags[0], values)
             return
@@ -248,13 +247,13 @@ class _Reader:
         else:
             self.statuses[tag.lower()] = values[0]
 
-    def _variable(self, words: list[str]) -> None:
-        name, rest = words[0], words[1:]
+    def _variable(self, tokens: list[str]) -> None:
+        name, rest = tokens[0], tokens[1:]
         if any(v.name == name for v in self.variables):
             self._fail(f"variable {name!r} stands twice", "each variable once")
         # Where it begins, in fixed format, and how long it is; tables say neither.
         places = 0 if self.of_table else 2 if self.separator is None else 1
-        if len(rest) < places or not all(word.isdecimal() for word in rest[:places]):
+        if len(rest) < places or not all(token.isdecimal() for token in rest[:places]):
             fixed = places == 2
             self._fail(
                 f"variable {name!r} has no {'start and ' * fixed}length",
@@ -282,10 +281,10 @@ class _Reader:
                 changes["requests"] = _stripped(values)
         elif tag in ("RECODEABLE", "RECODABLE"):
             changes["roles"] = variable.roles | {"code"}
-        elif tag in _WORDS:
+        elif tag in _ONE_VALUE:
             if len(values) != 1:
                 self._fail(f"<{tag}> with {len(values)} values", "one value")
-            changes[_WORDS[tag]] = values[0].strip()
+            changes[_ONE_VALUE[tag]] = values[0].strip()
         elif tag in ("HIERLEVELS", "DISTANCE", "DECIMALS"):
             if not values or not all(v.isdecimal() for v in values):
                 self._fail(f"<{tag}> without whole numbers", f"<{tag}> and numbers")
@@ -304,5 +303,5 @@ class _Reader:
         self.variables[-1] = replace(variable, **changes)
 
 
-def _stripped(words: list[str]) -> tuple[str, ...]:
-    return tuple(word.strip() for word in words if word.strip())
+def _stripped(tokens: list[str]) -> tuple[str, ...]:
+    return tuple(token.strip() for token in tokens if token.strip())

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.io.argus.hrc import write_hrc
-from evosdc.io.argus.rda import Description, rda_beside, read_rda
+from evosdc.io.argus.rda import Description, description_of, read_rda
 from evosdc.io.delimited import line_finder, parse_rows, with_numbers, write_csv
 from evosdc.io.encoding import read_text
 from evosdc.io.frames import (
@@ -23,15 +25,15 @@ from evosdc.io.frames import (
 )
 from evosdc.io.from_frame import table_from_frame
 from evosdc.io.labelled import refuse_other_equations
-from evosdc.io.paths import PathLike, refuse_existing, refuse_side, write_text
-from evosdc.io.text import number_words
+from evosdc.io.paths import PathLike, refuse_companion, refuse_existing, write_text
+from evosdc.io.text import format_numbers
 from evosdc.table import Hierarchy, Table
 from evosdc.table.status import FIXED, LEVELS, PRIMARY
 
-# The letters of an .rda that names none; M is what tau-Argus calls a secondary.
+# The letters of an .rda that names none; M is a secondary in tau-Argus.
 _LETTERS = {"safe": "s", "unsafe": "u", "protect": "p"}
-# Roles of an .rda that a table has no place for.
-_WITHOUT_USE = ("maxscore", "shadow", "weight", "holding", "request")
+# Roles of an .rda that a table cannot hold.
+_UNUSED_ROLES = ("maxscore", "shadow", "weight", "holding", "request")
 _MEANING = {"safe": "s", "unsafe": "u", "protect": "z"}
 
 
@@ -45,7 +47,7 @@ def read_tab(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     flat: Collection[str] = (),
 ) -> Table:
-    """Read a table; the ``.rda`` of the same name is used where none is given.
+    """Read a table; by default its ``.rda`` has the same name.
 
     Combinations of codes that are not in the file are empty cells, as in tau-Argus,
     and totals that are not in it are computed.
@@ -53,14 +55,14 @@ def read_tab(
     Parameters
     ----------
     value
-        The response, where there are several; a table of frequencies needs none.
+        The response, if there are several; a table of frequencies needs none.
     level_percent
-        Levels, as a percentage of the value, of unsafe cells that have none.
+        The levels, as a percentage of the value, of unsafe cells that have none.
     flat
-        Variables without sub-totals beyond their hierarchy, even where some rows are
-        sums of others.
+        Variables without sub-totals beyond their hierarchy, even if some rows are sums
+        of others.
     """
-    description = read_rda(rda or rda_beside(path, "table"), of_table=True)
+    description = read_rda(rda or description_of(path, "table"), of_table=True)
     frame = read_tab_frame(path, description)
     names = [v.name for v in description.with_role("code")]
     if not names:
@@ -99,25 +101,22 @@ def read_tab(
         name=response,
         flat=flat,
     )
-    unused = description.not_used(dict.fromkeys(_WITHOUT_USE), None)
+    unused = description.not_used(dict.fromkeys(_UNUSED_ROLES), None)
     return replace(table, notes=(*table.notes, *unused))
 
 
 def read_tab_frame(path: PathLike, description: Description) -> Any:
     """Read codes of a ``.tab`` as text and the rest as numbers, named as in its .rda.
 
-    Contributions (``<MAXSCORE>``) and shadow variables are here for the rules.
+    Contributions (``<MAXSCORE>``) and shadow variables are included.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     separator = description.separator or ";"
     names = [v.name for v in description.variables]
     text = read_text(path)
     if not text.strip():
         raise InputError(
             f"{path} has no rows",
-            expected="a row per cell",
+            expected="one row per cell",
             hint="check that the program that wrote it ended well",
         )
     first = text.lstrip().partition("\n")[0].rstrip()
@@ -126,8 +125,8 @@ def read_tab_frame(path: PathLike, description: Description) -> Any:
     frame = parse_rows(text, [*names, *extra], separator, str(path), header=False)
     columns = {}
     for name in names:
-        words = pc.utf8_trim_whitespace(frame[name])
-        columns[name] = pc.if_else(pc.equal(words, ""), None, words)
+        texts = pc.utf8_trim_whitespace(frame[name])
+        columns[name] = pc.if_else(pc.equal(texts, ""), None, texts)
     return with_numbers(
         pa.table(columns),
         [v.name for v in description.variables if v.is_number],
@@ -146,16 +145,16 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
     Raises
     ------
     TableError
-        For what has no place in the format: external bounds other than the default,
-        sliding levels, and equations that labels do not imply. Dropping them would
-        change what is safe.
+        For what the format cannot hold: external bounds other than the default, sliding
+        levels, and equations that labels do not imply. Dropping them would change what
+        is safe.
     """
-    _refuse_unsayable(table)
+    _refuse_unwritable(table)
     refuse_other_equations(table)
     p, *sides = tab_files(path, table)
     refuse_existing(p, force)
     for side in sides:
-        refuse_side(side, p, force)
+        refuse_companion(side, p, force)
     frame = frame_of(table)
     counted = ["frequency"] * (table.frequency is not None)
     names = [*(d.name for d in table.dimensions), "value", *counted]
@@ -207,8 +206,6 @@ def _write(
 
     `roles` are the properties of the columns between the response and the status.
     """
-    import pyarrow as pa
-
     letters = np.where(status == FIXED, "p", status).astype(object)
     frame = frame.set_column(
         frame.column_names.index("status"), "status", pa.array(letters, pa.string())
@@ -233,7 +230,7 @@ def _write(
 
 
 def _tree_files(path: Path, table: Table) -> dict[str, Path]:
-    """The file of each hierarchy, whatever letters the name of the dimension has."""
+    """Return the file of each hierarchy; numbers suit any name of a dimension."""
     return {
         d.name: path.with_name(f"{path.stem}-{k}.hrc")
         for k, d in enumerate(table.dimensions, 1)
@@ -242,14 +239,14 @@ def _tree_files(path: Path, table: Table) -> dict[str, Path]:
 
 
 def _decimals(numbers: NDArray[np.float64]) -> str:
-    """Say that numbers have decimals, so that no reader takes 1.234 for 1234."""
-    shown = number_words(numbers[np.isfinite(numbers)]).to_pylist()
-    digits = [len(word.partition(".")[2]) for word in shown if "e" not in word]
+    """Return the property of decimals, so that 1.234 is not read as 1234."""
+    shown = format_numbers(numbers[np.isfinite(numbers)]).to_pylist()
+    digits = [len(text.partition(".")[2]) for text in shown if "e" not in text]
     return f"\n  <DECIMALS> {max(digits)}" if any(digits) else ""
 
 
 def _response_name(table: Table) -> str:
-    """The response's name as one word, apart from the other columns."""
+    """Return the name of the response without blanks, unlike any other column."""
     name = "_".join(table.name.split()) or "value"
     others = {d.name for d in table.dimensions}
     others |= {"frequency", "cost", "lpl", "upl", "status"}
@@ -268,7 +265,7 @@ def refuse_names(table: Table) -> None:
             )
 
 
-def _refuse_unsayable(table: Table) -> None:
+def _refuse_unwritable(table: Table) -> None:
     refuse_names(table)
     usual = np.where(table.value >= 0, 0.0, -np.inf)
     if (
@@ -278,7 +275,7 @@ def _refuse_unsayable(table: Table) -> None:
     ):
         raise TableError(
             "the table has external bounds or sliding levels",
-            expected="what a .tab file can say: values, costs, lpl, upl and statuses",
+            expected="what a .tab file can hold: values, costs, lpl, upl and statuses",
             hint="write it as .jj, .csv or .parquet",
         )
 
@@ -298,11 +295,11 @@ def _response(description: Description, value: str | None) -> str:
 
 
 def _statuses(column: Any, description: Description) -> list[str | None]:
-    """Our letters for those of the file; others are left for the error message."""
+    """Translate the letters of statuses; unknown ones are kept for the message."""
     letters = _LETTERS | description.statuses
     meaning = {letters[kind].casefold(): _MEANING[kind] for kind in _MEANING}
     meaning = {"m": "m"} | meaning
     return [
-        None if word is None else meaning.get(word.casefold(), f"{word} in the file")
-        for word in column.to_pylist()
+        None if text is None else meaning.get(text.casefold(), f"{text} in the file")
+        for text in column.to_pylist()
     ]

@@ -1,10 +1,9 @@
-"""Further formats of a result: layouts of publications, files for other programs.
+"""Further layouts of a protected table, for publication and for other programs.
 
-What may leave the office is written from a copy of the table in which hidden values,
+What may be published is written from a copy of the table without hidden values,
 contributors, weights, bounds, levels and the difference between primaries and
-secondaries are gone, so that no format can show one. A JJ file holds all of these, an
-a-priori file says which hidden cells are secondary; neither has a form that could be
-published: they go to the confidential files.
+secondaries, so that no layout can show one. A JJ file holds all of these and an
+a-priori file says which hidden cells are secondary: they go to the confidential files.
 """
 
 from __future__ import annotations
@@ -12,22 +11,23 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError
+from evosdc.formats import LAYOUTS, Layout, layout_names
 from evosdc.io.argus.hst import write_hst
-from evosdc.io.argus.tab import refuse_names, tab_files, write_published_tab
 from evosdc.io.columns import write_parquet
 from evosdc.io.delimited import write_csv
 from evosdc.io.frames import HIDDEN_MARK, frame_of, published_frame, refuse_unlabelled
 from evosdc.io.paths import PathLike, write_text
-from evosdc.io.text import number_words
+from evosdc.io.suffixes import load
+from evosdc.io.text import format_numbers
 from evosdc.table import Table, linked_parts
 from evosdc.table.parts import as_published
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
@@ -38,22 +38,27 @@ SBS_REASONS = ("A", "B", "C", "F")
 
 def write_grid(path: PathLike, table: Table, *, force: bool = False) -> None:
     """Write a two-dimensional table as rows and columns: ``x`` hidden, ``-`` empty."""
-    if len(table.dimensions) != 2:
-        raise InputError(
-            f"a table of {len(table.dimensions)} dimensions has no grid",
-            expected="two dimensions",
-            hint="write a pivot file instead",
-        )
+    refuse_no_grid(table)
     rows, columns = (d.hierarchy for d in table.dimensions)
     grid = np.full((len(rows), len(columns)), EMPTY_MARK, dtype=object)
-    grid[table.codes[:, 0], table.codes[:, 1]] = _published_words(table)
+    grid[table.codes[:, 0], table.codes[:, 1]] = _published_text(table)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     corner = f"{table.dimensions[0].name}/{table.dimensions[1].name}"
     writer.writerow([corner, *columns.codes])
-    for code, words in zip(rows.codes, grid, strict=True):
-        writer.writerow([code, *words])
+    for code, texts in zip(rows.codes, grid, strict=True):
+        writer.writerow([code, *texts])
     write_text(path, out.getvalue(), force, public=True)
+
+
+def refuse_no_grid(table: Table) -> None:
+    """Refuse a table that has other than two dimensions."""
+    if len(table.dimensions) != 2:
+        raise InputError(
+            f"a table of {len(table.dimensions)} dimensions has no grid",
+            expected="two dimensions",
+            hint="choose the layout pivot instead",
+        )
 
 
 def write_pivot(
@@ -64,7 +69,7 @@ def write_pivot(
     The status tells primaries from secondaries: leave it out of what is published.
     """
     frame = _labels(table)
-    frame = frame.append_column(table.name, [_published_words(table).tolist()])
+    frame = frame.append_column(table.name, [_published_text(table).tolist()])
     if status:
         frame = frame.append_column("Status", [table.status.tolist()])
     write_csv(path, frame, force=force, public=not status)
@@ -101,14 +106,12 @@ def write_sbs(
         primaries are looked at. B for all where None: a table does not know which rule
         made a cell sensitive.
     """
-    import pyarrow as pa
-
-    words = _number_words(table)
+    texts = _number_text(table)
     flags = np.where(table.hidden, "D", "V")
     frequency = None
     if confidential:
         frequency, flags, empty = _whole_flags(table, reasons)
-        words[empty] = EMPTY_MARK
+        texts[empty] = EMPTY_MARK
     elif reasons is not None:
         raise InputError(
             "reasons say which hidden cells are sensitive",
@@ -116,10 +119,10 @@ def write_sbs(
             hint="leave them out, or write the confidential file: confidential=True",
         )
     else:
-        words[table.hidden] = None
+        texts[table.hidden] = None
     frame = _labels(table)
     for name, column in (
-        ("value", pa.array(words, pa.string())),
+        ("value", pa.array(texts, pa.string())),
         ("frequency", pa.nulls(len(table)) if frequency is None else frequency),
         ("flag", flags.tolist()),
     ):
@@ -157,128 +160,108 @@ def _labels(table: Table) -> Any:
     return frame_of(table).select([d.name for d in table.dimensions])
 
 
-def _number_words(table: Table) -> NDArray[Any]:
-    return np.array(number_words(table.value).to_pylist(), dtype=object)
+def _number_text(table: Table) -> NDArray[Any]:
+    return np.array(format_numbers(table.value).to_pylist(), dtype=object)
 
 
-def _published_words(table: Table) -> NDArray[Any]:
-    words = _number_words(table)
+def _published_text(table: Table) -> NDArray[Any]:
+    texts = _number_text(table)
     if table.frequency is not None:
-        words[(table.frequency == 0) & (table.status == FIXED)] = EMPTY_MARK
-    words[table.hidden] = HIDDEN_MARK
-    return words
+        texts[(table.frequency == 0) & (table.status == FIXED)] = EMPTY_MARK
+    texts[table.hidden] = HIDDEN_MARK
+    return texts
 
 
-@dataclass(frozen=True)
-class Layout:
-    """A layout of publications: who writes it, and what comes after the stem."""
-
-    write: Callable[[Path, Table], None]
-    ending: str
-
-
-def _write_parquet(path: Path, table: Table) -> None:
+def write_published_parquet(path: PathLike, table: Table) -> None:
+    """Write the columns of ``published.csv`` as Parquet."""
     write_parquet(path, published_frame(table), public=True)
 
 
-# What is here can be written: no layout without its writer.
-LAYOUTS = {
-    "pivot": Layout(write_pivot, "-pivot.csv"),
-    "grid": Layout(write_grid, "-grid.csv"),
-    "sbs": Layout(write_sbs, "-sbs.csv"),
-    "tab": Layout(write_published_tab, ".tab"),
-    "parquet": Layout(_write_parquet, ".parquet"),
-}
-FORMATS = (*LAYOUTS, "jj", "hst")
 JJ_NAME = "table.jj"
 HST_NAME = "next-year.hst"
-# What hiding a secondary of this year costs next year: cheap, not forced.
-_AGAIN = 1.0
-_WITHOUT_LABELS = ("parquet", "jj")
+# The cost of hiding a secondary of this year again next year: low, not zero.
+_COST_NEXT_YEAR = 1.0
 
 
-def read_also(also: str | Sequence[str]) -> tuple[str, ...]:
-    """Read ``"pivot,grid"`` or a list of such words; each format once."""
-    texts = [also] if isinstance(also, str) else list(also)
+def read_formats(formats: str | Sequence[str]) -> tuple[str, ...]:
+    """Read ``"pivot,grid"`` or a list of such texts; each name once."""
+    known = layout_names()
+    texts = [formats] if isinstance(formats, str) else list(formats)
     if not all(isinstance(text, str) for text in texts):
         raise InputError(
             "a format that is no text",
-            expected=f"some of {', '.join(FORMATS)}",
+            expected=f"some of {', '.join(known)}",
             hint="give formats='pivot,grid'",
         )
-    words = [w.strip().lower() for text in texts for w in text.split(",") if w.strip()]
-    for word in words:
-        if word not in FORMATS:
+    names = [n.strip().lower() for text in texts for n in text.split(",") if n.strip()]
+    for name in names:
+        if name not in known:
             raise InputError(
-                f"there is no format {word!r}",
-                expected=f"some of {', '.join(FORMATS)}",
+                f"there is no format {name!r}",
+                expected=f"some of {', '.join(known)}",
                 hint="published.csv is always written; see docs/reference/formats.md",
             )
-    return tuple(dict.fromkeys(words))
+    return tuple(dict.fromkeys(names))
 
 
-def check_also(also: str | Sequence[str], table: Table) -> tuple[str, ...]:
-    """Refuse formats that a table cannot be written in, before the work begins."""
-    formats = read_also(also)
-    for word in formats:
-        if not table.dimensions and word not in _WITHOUT_LABELS:
+def check_formats(formats: str | Sequence[str], table: Table) -> tuple[str, ...]:
+    """Refuse formats in which a table cannot be written, before the work begins."""
+    names = read_formats(formats)
+    without = [*(layout.name for layout in LAYOUTS if not layout.labels), "jj"]
+    for name in names:
+        if not table.dimensions and name not in without:
             raise InputError(
-                f"a table without labels has no {word}",
-                expected=f"a table with dimensions, or {' or '.join(_WITHOUT_LABELS)}",
+                f"a table without labels has no {name}",
+                expected=f"a table with dimensions, or {' or '.join(without)}",
                 hint="give the labelled table",
             )
-    if "grid" in formats:
-        for part in linked_parts(table):
-            if len(part.dimensions) != 2:
-                raise InputError(
-                    f"a table of {len(part.dimensions)} dimensions has no grid",
-                    expected="two dimensions",
-                    hint="ask for a pivot instead",
-                )
-    if "tab" in formats:
-        refuse_names(table)
-    return formats
+    checks = [layout.check for layout in _chosen(names) if layout.check]
+    for _, part in _parts(table) if checks else ():
+        for check in checks:
+            load(check)(part)
+    return names
 
 
-def also_files(folder: Path, table: Table, formats: Sequence[str]) -> list[Path]:
-    """Name the files that `write_also` writes."""
+def layout_files(folder: Path, table: Table, formats: Sequence[str]) -> list[Path]:
+    """Name the files that `write_layouts` writes."""
     found: list[Path] = []
     for stem, part in _parts(table):
-        for word in formats:
-            if word == "tab":
-                found += tab_files(folder / f"{stem}.tab", part)
-            elif word in LAYOUTS:
-                found.append(folder / f"{stem}{LAYOUTS[word].ending}")
+        for layout in _chosen(formats):
+            path = folder / f"{stem}{layout.ending}"
+            found += [path] if layout.files is None else load(layout.files)(path, part)
     return found
 
 
-def write_also(folder: Path, table: Table, formats: Sequence[str]) -> None:
-    """Write the layouts of a table that may be published."""
+def write_layouts(folder: Path, table: Table, formats: Sequence[str]) -> None:
+    """Write a table, and each of several linked ones, in the publishable layouts."""
     for stem, part in _parts(table):
-        for word in formats:
-            layout = LAYOUTS.get(word)
-            if layout is not None:
-                layout.write(folder / f"{stem}{layout.ending}", part)
+        for layout in _chosen(formats):
+            load(layout.write)(folder / f"{stem}{layout.ending}", part)
 
 
-def write_also_hst(folder: Path, table: Table) -> None:
+def write_next_year(folder: Path, table: Table) -> None:
     """Write the secondaries as an a-priori file, to hide them again next year."""
-    write_hst(folder / HST_NAME, table, cost=_AGAIN)
+    write_hst(folder / HST_NAME, table, cost=_COST_NEXT_YEAR)
 
 
-def file_words(names: Sequence[str]) -> str:
-    """Names of dimensions in the name of a file, on any system."""
+def file_stem(names: Sequence[str]) -> str:
+    """Join names of dimensions so that any system takes them in the name of a file."""
     return "-".join(re.sub(r"[^\w.]+", "_", name) for name in names)
 
 
+def _chosen(formats: Sequence[str]) -> list[Layout]:
+    known = {layout.name: layout for layout in LAYOUTS}
+    return [known[name] for name in formats if name in known]
+
+
 def _parts(table: Table) -> list[tuple[str, Table]]:
-    """The table, or each of several linked ones, with the beginning of its names."""
-    # Cells that no table shows are no part of a publication, not even as hidden ones.
+    """Return the table, or each of several linked ones, with the stem of its files."""
+    # A cell that no table shows is not published, not even as a hidden one.
     table = table.visible()
     parts = linked_parts(table)
     if len(parts) == 1:
         return [("published", as_published(table))]
     return [
-        (f"published-{number}-{file_words(part.names)}", as_published(table, part))
+        (f"published-{number}-{file_stem(part.names)}", as_published(table, part))
         for number, part in enumerate(parts, 1)
     ]

@@ -1,4 +1,4 @@
-"""Read what a user says of each column: the file that `evosdc inspect` writes."""
+"""The columns file: what the user says of each column, in TOML (`evosdc inspect`)."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _FIELDS = ("kind", "action", "bins")
 
 
 @dataclass(frozen=True)
-class ColumnWishes:
-    """What a file of columns asks for, as options of a synthesis.
+class ColumnsFile:
+    """The options of a synthesis that a columns file sets.
 
     Attributes
     ----------
     exclude
         Columns to leave out.
     identifiers
-        Columns with fresh values, and columns that look like identifiers and are not.
+        Columns that get new values, and columns that only look like identifiers.
     categories
-        Columns of numbers whose values are levels.
+        Columns of numbers that are categories.
     bins_by_name
         Bins by column.
     refuse
-        Columns that look derived and are to be synthesised.
+        Columns to synthesise although they look derived.
     """
 
     exclude: tuple[str, ...] = ()
@@ -50,10 +50,10 @@ class ColumnWishes:
     refuse: tuple[str, ...] = ()
 
 
-def read_column_wishes(path: Path | None) -> ColumnWishes:
-    """Read a file of columns; no file asks for nothing."""
+def read_columns_file(path: Path | None) -> ColumnsFile:
+    """Read a columns file; without a file no option is set."""
     if path is None:
-        return ColumnWishes()
+        return ColumnsFile()
     try:
         found = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
@@ -65,50 +65,50 @@ def read_column_wishes(path: Path | None) -> ColumnWishes:
         raise InputError(
             f"{path} has no columns", expected='sections such as [columns."age"]'
         )
-    return _wishes(columns)
+    return _options(columns)
 
 
-def _wishes(columns: Mapping[str, Any]) -> ColumnWishes:
+def _options(columns: Mapping[str, Any]) -> ColumnsFile:
     exclude, categories, refuse = [], [], []
     identifiers: dict[str, str] = {}
     bins: dict[str, int] = {}
-    for name, wish in columns.items():
-        kind, action = _checked(name, wish)
+    for name, given in columns.items():
+        kind, action = _checked(name, given)
         if action == "drop":
             exclude.append(name)
         elif action == "new":
             identifiers[name] = "new"
         elif action == "synthesise":
-            # Whatever it looks like: not derived, and no identifier to leave out.
+            # Even if it looks derived, or like an identifier.
             refuse.append(name)
             identifiers[name] = "keep"
             if kind in ("category", "ordered"):
                 categories.append(name)
-        if "bins" in wish:
-            bins[name] = wish["bins"]
-    return ColumnWishes(
+        if "bins" in given:
+            bins[name] = given["bins"]
+    return ColumnsFile(
         tuple(exclude), identifiers, tuple(categories), bins, tuple(refuse)
     )
 
 
-def _checked(name: str, wish: Any) -> tuple[str, str]:
-    if not isinstance(wish, dict):
+def _checked(name: str, given: Any) -> tuple[str, str]:
+    if not isinstance(given, dict):
         raise InputError(f"column {name!r} has no section", expected="kind and action")
-    strange = [key for key in wish if key not in _FIELDS]
-    if strange:
+    unknown = [key for key in given if key not in _FIELDS]
+    if unknown:
         raise InputError(
-            f"column {name!r} has the unknown entry {strange[0]!r}",
+            f"column {name!r} has the unknown entry {unknown[0]!r}",
             expected=", ".join(_FIELDS),
         )
-    kind, action = wish.get("kind", "category"), wish.get("action", "synthesise")
+    kind, action = given.get("kind", "category"), given.get("action", "synthesise")
     for value, known, what in ((kind, KINDS, "kind"), (action, ACTIONS, "action")):
         if value not in known:
             raise InputError(
                 f"the {what} of column {name!r} is {value!r}", expected=", ".join(known)
             )
-    if not isinstance(wish.get("bins", 1), int) or wish.get("bins", 1) < 1:
+    if not isinstance(given.get("bins", 1), int) or given.get("bins", 1) < 1:
         raise InputError(
-            f"the bins of column {name!r} are {wish['bins']!r}",
+            f"the bins of column {name!r} are {given['bins']!r}",
             expected="a whole number, at least 1",
         )
     return kind, action
