@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evosdc.options.rules import RULES
 from evosdc.report.grid import ALIKE, table_section
 from evosdc.report.kit.parts import banner, header, section, whole_page
 from evosdc.report.kit.text import count
@@ -22,18 +23,6 @@ from evosdc.table.parts import as_published
 
 if TYPE_CHECKING:
     from evosdc.results.tables import Protection
-
-_KINDS = {
-    "p": "the p % rule",
-    "pq": "the prior-posterior rule",
-    "nk": "the dominance rule",
-    "freq": "a minimum frequency",
-    "zero": "empty cells",
-    "req": "requests of respondents",
-    "group": "groups that are all of one kind",
-    "man": "decisions on single cells",
-}
-_OTHER = "another rule of the office"
 
 
 def share_html(protection: Protection, *, title: str | None = None) -> str:
@@ -154,7 +143,10 @@ def _attackers(protection: Protection) -> str:
 
 def kind_of(rule: str) -> str:
     """Name a rule without its parameters."""
-    return _KINDS.get(rule.partition(":")[0].strip().lower(), _OTHER)
+    name = rule.partition(":")[0].strip().lower()
+    if name == "man":
+        return "decisions on single cells"
+    return RULES[name].public if name in RULES else "another rule of the office"
 
 
 def _listed(kinds: list[str]) -> str:
