@@ -72,10 +72,6 @@ class Categorical:
         """How many variables there are."""
         return int(self.codes.shape[1])
 
-    def has_missing(self, column: int) -> bool:
-        """Whether the last level of a variable stands for missing values."""
-        return self.missing[column]
-
     def with_codes(self, codes: NDArray[np.integer]) -> Categorical:
         """Return other records of the same variables."""
         return replace(self, codes=np.asfortranarray(codes, dtype=np.int32))

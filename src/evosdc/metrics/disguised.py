@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from evosdc.metrics.binning import BINS, MOST_DISTINCT, quantile_cuts
 from evosdc.metrics.counts import cell_counts, classes
 from evosdc.metrics.data import Categorical, from_codes
-from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
-from evosdc.metrics.patience import check_time
+from evosdc.metrics.deadline import check_time
+from evosdc.metrics.memorisation_tests import Coded, FreshTest, fresh_tests
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.metrics.amounts import NumberComparison
 from evosdc.metrics.base import Goal, Kind
 from evosdc.metrics.counts import shares
 from evosdc.metrics.data import Categorical
-from evosdc.metrics.divergence import jensen_shannon
-from evosdc.metrics.fresh import FreshTest
-from evosdc.metrics.patience import (
+from evosdc.metrics.deadline import (
     INTERRUPTED,
     NO_TIME,
     OutOfTimeError,
     check_time,
 )
+from evosdc.metrics.divergence import jensen_shannon
+from evosdc.metrics.memorisation_tests import FreshTest
+from evosdc.metrics.numeric_comparison import NumberComparison
 
 
 @dataclass(frozen=True)

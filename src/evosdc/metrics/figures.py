@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.metrics.attribution import Disco, match_keys
+from evosdc.metrics.attribution import disclosed_targets, match_keys
 from evosdc.metrics.counts import cell_counts
 from evosdc.metrics.data import Categorical
 
@@ -23,5 +23,5 @@ def risk_figures(original: Categorical, synthetic: Categorical) -> dict[str, flo
         "dcap": float(right.mean()),
         "dcap-u": float(right[alone].mean()) if alone.any() else 0.0,
         "uniques": float(((a == 1) & (b == 1)).sum()) / synthetic.rows,
-        "disco": float(Disco.disclosed(match).mean()),
+        "disco": float(disclosed_targets(match).mean()),
     }

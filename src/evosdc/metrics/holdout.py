@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
+from evosdc.metrics.base import Breakdown, Metric
 from evosdc.metrics.counts import distinct_rows
 from evosdc.metrics.data import Categorical
 
@@ -28,13 +29,15 @@ def distances(queries: Categorical, data: Categorical, kind: Distance) -> Floats
     step = _steps(data) if kind == "gower" else np.zeros(data.columns)
     asked, (places,) = distinct_rows((queries,), range(queries.columns))
     known, _ = distinct_rows((data,), range(data.columns))
-    found = nearest_distance(_apart(asked, data), _apart(known, data), step)
+    found = nearest_distance(
+        _separate_missing(asked, data), _separate_missing(known, data), step
+    )
     return np.asarray(found)[places]
 
 
 def _steps(data: Categorical) -> Floats:
     """Return what one step of a code is worth; 0 where any difference counts 1."""
-    known = [size - data.has_missing(j) for j, size in enumerate(data.levels)]
+    known = np.array(data.levels) - np.array(data.missing)
     return np.array(
         [
             1 / (size - 1) if ordered and size > 1 else 0.0
@@ -43,10 +46,10 @@ def _steps(data: Categorical) -> Floats:
     )
 
 
-def _apart(codes: NDArray[np.int32], data: Categorical) -> NDArray[np.int32]:
+def _separate_missing(codes: NDArray[np.int32], data: Categorical) -> NDArray[np.int32]:
     """Move the code of a missing value far from every known one."""
     for j, size in enumerate(data.levels):
-        if data.has_missing(j):
+        if data.missing[j]:
             codes[codes[:, j] == size - 1, j] = 2 * size
     return codes
 
@@ -88,7 +91,7 @@ class HoldoutMetric(Metric):
     distance
         "hamming" or "gower".
     max_records
-        Samples larger than this are drawn down.
+        Larger samples are reduced to this many records.
     seed
         Seed of the samples: original and hold-out are made equally large.
     """
@@ -98,8 +101,14 @@ class HoldoutMetric(Metric):
     max_records: int = 5000
     seed: int = 0
 
-    kind: ClassVar[Kind] = "risk"
-    goal: ClassVar[Goal] = "minimise"
+    kind = "risk"
+    goal = "minimise"
+    against_holdout = True
+
+    @classmethod
+    def variants(cls, *, holdout: Categorical | None, seed: int) -> Sequence[Self]:
+        """Return the test against the hold-out, if there is one."""
+        return [] if holdout is None else [cls(holdout, seed=seed)]
 
     def references(
         self, original: Categorical, synthetic: Categorical
@@ -107,10 +116,6 @@ class HoldoutMetric(Metric):
         """Return the value of a synthetic file that knows nobody."""
         del original, synthetic
         return {"chance": 0.5}
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the value, the first part of the breakdown."""
-        return self.breakdown(original, synthetic)[0][1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +126,18 @@ class NearerShare(HoldoutMetric):
     of the same population; more is memory.
     """
 
-    source: ClassVar[str] = (
+    source = (
         "Platzer and Reutterer (2021), Holdout-based empirical assessment of "
         "mixed-type synthetic data, Frontiers in Big Data 4; Gower (1971), Biometrics "
         "27(4)"
     )
+
+    @classmethod
+    def variants(cls, *, holdout: Categorical | None, seed: int) -> Sequence[Self]:
+        """Return the test by either distance, if there is a hold-out."""
+        if holdout is None:
+            return []
+        return [cls(holdout, distance, seed=seed) for distance in get_args(Distance)]
 
     @property
     def name(self) -> str:
@@ -137,7 +149,9 @@ class NearerShare(HoldoutMetric):
         """What is measured."""
         return f"Share nearer to the original than to the hold-out ({self.distance})"
 
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
         """Return the share, its standard error and the mean distances."""
         rng = np.random.default_rng(self.seed)
         size = min(original.rows, self.holdout.rows)
@@ -148,8 +162,9 @@ class NearerShare(HoldoutMetric):
         # Sums of fractions tie up to rounding.
         tied = np.abs(near - far) < 1e-9
         score = np.where(tied, 0.5, near < far)
-        return [
-            ("share nearer", float(score.mean())),
+        share = float(score.mean())
+        return share, [
+            ("share nearer", share),
             ("standard error", float(score.std() / np.sqrt(len(score)))),
             ("mean distance to the original", float(near.mean())),
             ("mean distance to the hold-out", float(far.mean())),
@@ -166,22 +181,16 @@ class MembershipAuc(HoldoutMetric):
     synthetic record: one half is chance, 1 certainty.
     """
 
-    source: ClassVar[str] = (
+    name = "membership_auc"
+    title = "Membership test, area under the curve"
+    source = (
         "Hayes et al. (2019), PoPETs 2019(1); van Breugel et al. (2023), AISTATS; Mann "
         "and Whitney (1947), Annals of Mathematical Statistics 18(1)"
     )
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "membership_auc"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return "Membership test, area under the curve"
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
         """Return the area, its standard error by chance and the mean distances."""
         rng = np.random.default_rng(self.seed)
         size = min(original.rows, self.holdout.rows, self.max_records)
@@ -191,7 +200,7 @@ class MembershipAuc(HoldoutMetric):
         ranks, ties = _middle_ranks(-np.round(np.concatenate([near, far]), 9))
         a, b = len(near), len(far)
         area = (float(ranks[:a].sum()) - a * (a + 1) / 2) / (a * b)
-        return [
+        return area, [
             ("area under the curve", area),
             ("standard error", _area_error(a, b, ties)),
             ("mean distance of members", float(near.mean())),

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from evosdc.compile.kernels import kernel
-from evosdc.metrics.patience import check_time
+from evosdc.metrics.deadline import check_time
 
 Floats = NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evosdc.metrics.amounts import LinkGap, NumberComparison
+from evosdc.metrics.numeric_comparison import LinkGap, NumberComparison
 from evosdc.report.kit.parts import numbers, plain_table
 from evosdc.report.kit.text import esc, figure
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evosdc.metrics.evaluation import Comparisons, Measurements, MetricValue
-from evosdc.metrics.fresh import FreshTest
+from evosdc.metrics.memorisation_tests import FreshTest
 from evosdc.report.amounts import numbers_html
 from evosdc.report.kit.parts import (
     banner,

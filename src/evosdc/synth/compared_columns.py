@@ -18,7 +18,7 @@ from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.metrics import Measurements, from_codes
 from evosdc.metrics.data import exact_codes
-from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
+from evosdc.metrics.memorisation_tests import Coded, FreshTest, fresh_tests
 from evosdc.metrics.spelling import check_overlap, respelt
 
 _ABSENT = "not in the copy"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evosdc.metrics.deadline import BASELINES, INTERRUPTED, NO_TIME
 from evosdc.metrics.evaluation import MetricValue
-from evosdc.metrics.fresh import FreshTest
-from evosdc.metrics.patience import BASELINES, INTERRUPTED, NO_TIME
+from evosdc.metrics.memorisation_tests import FreshTest
 
 Values = Mapping[str, MetricValue]
 

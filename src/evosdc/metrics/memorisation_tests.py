@@ -19,10 +19,10 @@ from math import sqrt
 
 import numpy as np
 
-from evosdc.metrics.attribution import Disco, match_keys
+from evosdc.metrics.attribution import disclosed_targets, match_keys
 from evosdc.metrics.counts import cell_counts
 from evosdc.metrics.data import Categorical
-from evosdc.metrics.patience import check_time
+from evosdc.metrics.deadline import check_time
 
 _SPLITS = 8
 # Of larger files a part is attacked: this many records a half.
@@ -122,7 +122,7 @@ def guessed_targets(attacked: Coded, other: Coded) -> Found:
 
 def certain_targets(attacked: Coded, other: Coded) -> Found:
     """Count people whose target all records with their key give away, and rightly."""
-    told = Disco.disclosed(match_keys(attacked.exact, other.exact))
+    told = disclosed_targets(match_keys(attacked.exact, other.exact))
     return float(told.sum()), float(attacked.rows)
 
 
