@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pkgutil
+from dataclasses import is_dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
+from evosdc import rules
 from evosdc.cli.flags import form_of
 from evosdc.errors import InputError
 from evosdc.io.formats import FORMATS
@@ -41,13 +45,22 @@ EVERY = [
 def test_no_rule_or_format_is_forgotten() -> None:
     for name, rule in RULES.items():
         assert parse_rule(rule.example).name == name
+    classes = set()
+    for found in pkgutil.iter_modules(rules.__path__, "evosdc.rules."):
+        for thing in vars(import_module(found.name)).values():
+            if is_dataclass(thing) and "needs" in dir(thing) and "name" in dir(thing):
+                classes.add(f"{thing.__module__}:{thing.__name__}")
+    # Manual status belongs to `set_status`.
+    assert classes - {"evosdc.rules.counting:Manual"} == {
+        r.home for r in RULES.values()
+    }
     assert (*LAYOUTS, *CONFIDENTIAL) == FORMATS
     assert set(LAYOUTS) == set(WRITERS)
-    rules = (DOCS / "reference/rules.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference/rules.md").read_text(encoding="utf-8")
     for name in RULES:
-        assert f"| `{name}" in rules, name
+        assert f"| `{name}" in page, name
     for name in PRESETS:
-        assert f"`{name}`" in rules, name
+        assert f"`{name}`" in page, name
     formats = (DOCS / "reference/formats.md").read_text(encoding="utf-8")
     for name in FORMATS:
         assert f"`{name}`" in formats, name
