@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from evosdc.report.kit.style import STYLE
 from evosdc.report.kit.text import esc
 
-# Ours: by this a folder to be overwritten is known.
+# By this a page of evosdc is known, in a folder that is to be overwritten.
 _BY = '<meta name="generator" content="evosdc">'
 
 
