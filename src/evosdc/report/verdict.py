@@ -210,5 +210,6 @@ def wide_gap(protection: Protection) -> str | None:
         f"A gap of more than {100 * _WIDE_GAP:.0f} % says that little is proven yet, "
         "not that the pattern is expensive: the cheapest safe pattern costs something "
         "between the lower bound and this cost, and bounds of large tables rise "
-        f"slowly. To try: {longer}; more --workers; fewer levels of detail in one table."
+        f"slowly. To try: {longer}; more --workers; fewer levels of detail in one "
+        "table."
     )

@@ -1,9 +1,9 @@
-"""Groups in one category: the empty cells beside full ones join the table.
+"""Groups in one category, and the empty cells that a table lists to protect them.
 
-That somebody in the group has another category must be possible in what is published.
-So one empty cell beside each full one is listed, may be hidden, and must be able to be
-1. An empty cell stands in the equations of all its totals down to the finest codes; the
-ones between are listed with it.
+The published table must allow that somebody in the group has another category. So for
+each full cell one empty sibling is listed, may be hidden, and must be able to be 1. An
+empty cell is in the equations of all its totals down to the finest codes; those between
+are listed with it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from evosdc.rules import Group
 from evosdc.table import Dimension, Hierarchy
 
 Codes = tuple[int, ...]
-_LEAST = 2  # people in a group
+_MIN_GROUP = 2  # people; a person alone is left to rules that count
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Cells that hold everybody of a total, and empty cells to list beside them.
+    """Cells that hold everybody of a total, and empty cells to list with them.
 
     `added` are codes of empty cells, `full` numbers of cells among those given, and
     `possible` numbers among `added` of those that must be able to be 1.
@@ -61,11 +61,10 @@ def find_groups(
             if len(parts) < 2:
                 continue
             there = [p for p in parts if (*cell[:k], p, *cell[k + 1 :]) in cells]
-            # A group of one is a person alone: rules that count are there for that.
-            if len(there) != 1 or value[at] < _LEAST:
+            if len(there) != 1 or value[at] < _MIN_GROUP:
                 continue
-            beside = [p for p in parts if p not in there]
-            empty = _empty_beside(cells, value, trees, below, cell, k, beside)
+            siblings = [p for p in parts if p not in there]
+            empty = _empty_sibling(cells, value, trees, below, cell, k, siblings)
             if empty is None:
                 continue
             full.add(cells[(*cell[:k], there[0], *cell[k + 1 :])])
@@ -75,7 +74,9 @@ def find_groups(
             sibling = next(
                 a
                 for a in _ancestors(trees, empty)
-                if a[:k] == cell[:k] and a[k + 1 :] == cell[k + 1 :] and a[k] in beside
+                if a[:k] == cell[:k]
+                and a[k + 1 :] == cell[k + 1 :]
+                and a[k] in siblings
             )
             possible.add(added[sibling])
     rows = np.array(list(added), dtype=np.int32).reshape(-1, len(dimensions))
@@ -92,23 +93,23 @@ def _ancestors(trees: Sequence[Hierarchy], leaf: Codes) -> list[Codes]:
     return list(product(*lines))
 
 
-def _empty_beside(
+def _empty_sibling(
     cells: dict[Codes, int],
     value: NDArray[np.float64],
     trees: Sequence[Hierarchy],
     below: Sequence[Sequence[Sequence[int]]],
     cell: Codes,
     k: int,
-    beside: Sequence[int],
+    siblings: Sequence[int],
 ) -> Codes | None:
-    """The finest empty cell beside a full one that is easiest to believe in.
+    """Return the most plausible empty cell of the finest codes below the siblings.
 
-    Its totals exist, and the smallest of them is as large as can be: who is alone in a
-    total knows that nobody else is there. None where no code beside is used anywhere.
+    The smallest of its totals is as large as possible: a person alone in a total knows
+    that nobody else is there. None where no other code is used anywhere.
     """
     best: tuple[float, Codes] | None = None
-    for node in beside:
-        leaf = _down(cells, value, below, (*cell[:k], node, *cell[k + 1 :]), k)
+    for node in siblings:
+        leaf = _finest(cells, value, below, (*cell[:k], node, *cell[k + 1 :]), k)
         used = cells.get(tuple(node if j == k else 0 for j in range(len(cell))))
         if used is None or value[used] <= 0:
             continue
@@ -118,23 +119,23 @@ def _empty_beside(
     return None if best is None else best[1]
 
 
-def _down(
+def _finest(
     cells: dict[Codes, int],
     value: NDArray[np.float64],
     below: Sequence[Sequence[Sequence[int]]],
     cell: Codes,
     k: int,
 ) -> Codes:
-    """Go down to the finest codes, along those that hold the most by themselves."""
+    """Go down to the finest codes, along the largest one-way totals."""
     found = list(cell)
     for j, parts_of in enumerate(below):
         while parts_of[found[j]]:
             sizes = []
             for part in parts_of[found[j]]:
-                away = k if j != k else -1
+                total = k if j != k else -1
                 at = cells.get(
                     tuple(
-                        part if i == j else 0 if i == away or j == k else c
+                        part if i == j else 0 if i == total or j == k else c
                         for i, c in enumerate(found)
                     )
                 )

@@ -32,7 +32,7 @@ def roll_up(dimensions: Sequence[Dimension], cells: Cells) -> Cells:
 
 
 def _merged(parts: Cells, group: NDArray[np.int64]) -> Cells:
-    """Merge parts of the same total; codes are left for who knows the totals."""
+    """Merge parts of the same total; the caller sets the codes."""
     order = np.argsort(group, kind="stable")
     parts, group = _taken(parts, order), group[order]
     starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
@@ -42,7 +42,7 @@ def _merged(parts: Cells, group: NDArray[np.int64]) -> Cells:
         amount, by = _largest(group, parts.amount, parts.by)
     sums = np.add.reduceat(parts.sums, starts, axis=0)
     anyone = np.maximum.reduceat(parts.who, starts)
-    # Beside a record that contributes, those that contribute nothing are none.
+    # Records that contribute nothing do not count where one contributes.
     active = np.where(parts.sums[:, ACTIVE] > 0, parts.who, 0)
     active = np.maximum.reduceat(active, starts)
     who = np.where(sums[:, ACTIVE] == 1, active, 0)
