@@ -209,7 +209,7 @@ def test_of_large_files_a_sample_is_modelled(monkeypatch: pytest.MonkeyPatch) ->
     regression.ModelMetric.forget()
     assert CoefficientDifference().compute(a, b) == pytest.approx(0, abs=1e-6)
     regression.ModelMetric.forget()
-    monkeypatch.setattr(regression, "_MOST_RECORDS", 300)
+    monkeypatch.setattr(regression, "_MAX_RECORDS", 300)
     (model,) = CoefficientDifference().models(a, b)
     assert model.weights.sum() == 300
     found = CoefficientDifference().compute(a, b)

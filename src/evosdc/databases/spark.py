@@ -66,7 +66,7 @@ class Spark(Database):
         try:
             return made().toArrow()
         except Exception as error:
-            # Messages of Spark may quote values: the kind of error is what is told.
+            # Messages of Spark may quote values: only the kind of error is passed on.
             raise InputError(
                 f"Spark cannot answer ({type(error).__name__})",
                 expected="a DataFrame that can be read",

@@ -1,4 +1,4 @@
-"""Attribution: what does the synthetic file tell about a target, given the key?"""
+"""Attribution: what the synthetic file discloses about a target, given the key."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Dcap(Metric):
     non_match
         A record whose key the synthetic file lacks counts 0 ("zero") or is left out
         ("dropped"). With "zero" the measure falls when unique keys are avoided, so read
-        it beside the other.
+        it together with the other.
     """
 
     records: Records = "all"

@@ -1,4 +1,4 @@
-"""Multiple correspondence analysis: do the categories lie in the same places?"""
+"""Multiple correspondence analysis: do the categories have the same coordinates?"""
 
 from __future__ import annotations
 

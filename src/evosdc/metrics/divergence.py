@@ -45,7 +45,7 @@ class TableMetric(MeanOfParts):
     budget: int = 200_000_000
 
     stem: ClassVar[str]
-    words: ClassVar[str]
+    label: ClassVar[str]
     ways_measured: ClassVar[tuple[int | Literal["full"], ...]] = (1, 2)
 
     @property
@@ -69,9 +69,9 @@ class TableMetric(MeanOfParts):
 
     @property
     def title(self) -> str:
-        """The words and the tables."""
+        """The label and the tables."""
         which = "full table" if self.ways == "full" else f"{self.ways}-way tables"
-        return f"{self.words}, {which}"
+        return f"{self.label}, {which}"
 
     @abstractmethod
     def of_table(
@@ -99,9 +99,9 @@ class TableMetric(MeanOfParts):
         parts: Breakdown = []
         for columns in chosen:
             check_time()
-            words = " x ".join(original.names[j] for j in columns)
+            names = " x ".join(original.names[j] for j in columns)
             value = self.of_table(original, synthetic, columns)
-            parts.append(("all variables" if self.ways == "full" else words, value))
+            parts.append(("all variables" if self.ways == "full" else names, value))
         return parts
 
 
@@ -111,7 +111,7 @@ class JensenShannon(TableMetric):
 
     stem = "jsd"
     ways_measured = (1, 2, 3, 4, "full")
-    words = "Jensen-Shannon distance"
+    label = "Jensen-Shannon distance"
     source = (
         "Lin (1991), IEEE Trans. Inf. Theory 37(1); "
         "Chen (2020), PhD thesis, University of Manchester, section 4.7.1.3"
@@ -130,7 +130,7 @@ class TotalVariation(TableMetric):
 
     stem = "tvd"
     ways_measured = (1, 2, 3, 4, "full")
-    words = "Total variation distance"
+    label = "Total variation distance"
     source = "Levin, Peres and Wilmer (2009), Markov Chains, section 4.1"
 
     def of_table(
@@ -151,7 +151,7 @@ class RatioOfEstimates(TableMetric):
 
     goal = "maximise"
     stem = "roe"
-    words = "Ratio of estimates"
+    label = "Ratio of estimates"
     source = (
         "Taub, Elliot and Sakshaug (2017), UNECE Work Session on Statistical Data "
         "Confidentiality"
@@ -176,7 +176,7 @@ class TablePropensity(TableMetric):
 
     range = (0.0, float("inf"))
     stem = "pmse_tables"
-    words = "pMSE ratio of saturated models"
+    label = "pMSE ratio of saturated models"
     source = (
         "Raab, Nowok and Dibben (2021), arXiv:2109.12717; Voas and Williamson (2001), "
         "Geographical and Environmental Modelling 5(2)"

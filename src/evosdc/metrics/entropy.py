@@ -50,7 +50,7 @@ def table_risk(
     zeros = unlisted + int((first == 0).sum())
     either = unlisted + int(((first == 0) | (second == 0)).sum())
     both = unlisted + int(((first == 0) & (second == 0)).sum())
-    # No zero in common tells the intruder nothing: the exponent grows without end.
+    # Without a common zero the exponent is infinite: zeros tell nothing.
     empty = (zeros / cells) ** (either / both) if both else 0.0
     p, q = first / rows, second / int(second.sum())
     entropy = float(entr(p).sum())
@@ -76,7 +76,7 @@ class EntropyRisk(TableMetric):
     kind = "risk"
     stem = "entropy_risk"
     ways_measured = (2,)
-    words = "Entropy measure of attribute risk"
+    label = "Entropy measure of attribute risk"
     source = (
         "Antal, Shlomo and Elliot (2014), Privacy in Statistical Databases, LNCS 8744; "
         "Chen (2020), equation 2.5"

@@ -93,7 +93,7 @@ class Measurements:
     target_in_classes
         Whether the target is a number of many values, taken in classes.
     tests
-        The attacks that the verdict rests on, beside the same with a fresh sample.
+        The attacks that the verdict rests on, each compared with a fresh sample.
     left_out
         Columns of the original that were not compared, and why.
     numbers

@@ -113,7 +113,7 @@ class HoldoutMetric(Metric):
     def references(
         self, original: Categorical, synthetic: Categorical
     ) -> dict[str, float]:
-        """Return the value of a synthetic file that knows nobody."""
+        """Return the value of a synthetic file that is independent of the original."""
         del original, synthetic
         return {"chance": 0.5}
 
@@ -155,10 +155,10 @@ class NearerShare(HoldoutMetric):
         """Return the share, its standard error and the mean distances."""
         rng = np.random.default_rng(self.seed)
         size = min(original.rows, self.holdout.rows)
-        inside, outside = sample(original, size, rng), sample(self.holdout, size, rng)
-        asked = sample(synthetic, self.max_records, rng)
-        near = distances(asked, inside, self.distance)
-        far = distances(asked, outside, self.distance)
+        members, others = sample(original, size, rng), sample(self.holdout, size, rng)
+        queries = sample(synthetic, self.max_records, rng)
+        near = distances(queries, members, self.distance)
+        far = distances(queries, others, self.distance)
         # Sums of fractions tie up to rounding.
         tied = np.abs(near - far) < 1e-9
         score = np.where(tied, 0.5, near < far)
@@ -175,7 +175,7 @@ class NearerShare(HoldoutMetric):
 
 @dataclass(frozen=True, eq=False)
 class MembershipAuc(HoldoutMetric):
-    """Membership test: can people in the data be told from people who are not?
+    """Membership test: can people in the data be recognised?
 
     The area under the curve of guessing membership by the distance to the nearest
     synthetic record: one half is chance, 1 certainty.
@@ -194,9 +194,9 @@ class MembershipAuc(HoldoutMetric):
         """Return the area, its standard error by chance and the mean distances."""
         rng = np.random.default_rng(self.seed)
         size = min(original.rows, self.holdout.rows, self.max_records)
-        inside, outside = sample(original, size, rng), sample(self.holdout, size, rng)
-        near = distances(inside, synthetic, self.distance)
-        far = distances(outside, synthetic, self.distance)
+        members, others = sample(original, size, rng), sample(self.holdout, size, rng)
+        near = distances(members, synthetic, self.distance)
+        far = distances(others, synthetic, self.distance)
         ranks, ties = _middle_ranks(-np.round(np.concatenate([near, far]), 9))
         a, b = len(near), len(far)
         area = (float(ranks[:a].sum()) - a * (a + 1) / 2) / (a * b)

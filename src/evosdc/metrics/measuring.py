@@ -153,7 +153,7 @@ def _tests(
 ) -> tuple[tuple[FreshTest, ...], list[str], str]:
     """Make the tests behind the verdict, or say why they are not made.
 
-    The second value is what speaks against a release beside them.
+    The second value are other reasons against a release.
     """
     if same_records(original.exact, synthetic.exact):
         # Says enough, whatever other tests find or there is time for.

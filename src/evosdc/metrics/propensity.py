@@ -1,4 +1,4 @@
-"""Propensity scores: can a model tell synthetic records from original ones?"""
+"""Propensity scores: can a model distinguish synthetic records from original ones?"""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class PropensityScore(Metric):
         return (0.0 if self.form == "ratio" else -float("inf"), float("inf"))
 
     def why_not(self, original: Categorical, synthetic: Categorical) -> str:
-        """There must be something to tell apart, by not too many parameters."""
+        """Some variable must vary, and the parameters must not be too many."""
         used = [size - 1 for size in levels_used(original, synthetic)]
         if not sum(used):
             return "no variable varies"

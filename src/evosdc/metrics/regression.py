@@ -18,8 +18,8 @@ Floats = NDArray[np.float64]
 # A coefficient with a larger standard error is one the data do not determine.
 _UNDETERMINED = 10.0
 # Of larger files a seeded sample is modelled; the metrics' titles say so.
-_MOST_RECORDS = 100_000
-_SAMPLED = f"(at most {_MOST_RECORDS:,} records of each file)"
+_MAX_RECORDS = 100_000
+_SAMPLED = f"(at most {_MAX_RECORDS:,} records of each file)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,10 +182,10 @@ def _outcomes(
     size = original.levels[original.target]
     a = np.bincount(original.codes[:, original.target], minlength=size)
     b = np.bincount(synthetic.codes[:, original.target], minlength=size)
-    least = np.minimum(
+    smallest = np.minimum(
         np.minimum(a, original.rows - a), np.minimum(b, synthetic.rows - b)
     )
-    usable = [int(v) for v in np.argsort(-a, kind="stable") if least[v] >= min_count]
+    usable = [int(v) for v in np.argsort(-a, kind="stable") if smallest[v] >= min_count]
     # Two levels that are each other's complement give one model.
     return (
         usable[:1] if len(usable) == 2 and np.count_nonzero(a) == 2 else usable[:limit]
@@ -193,9 +193,9 @@ def _outcomes(
 
 
 def _sampled(data: Categorical) -> Categorical:
-    if data.rows <= _MOST_RECORDS:
+    if data.rows <= _MAX_RECORDS:
         return data
-    rows = np.random.default_rng(0).permutation(data.rows)[:_MOST_RECORDS]
+    rows = np.random.default_rng(0).permutation(data.rows)[:_MAX_RECORDS]
     return data.take(rows)
 
 

@@ -73,7 +73,7 @@ class PopulationRisk(Metric):
 
     The sum of ``1 / N`` over keys that occur once in the released file, `N` being how
     many people of the population have the key: of that many, the intruder would pick
-    one. A key that nobody has finds nobody.
+    one. A key that is not in the population counts nothing.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evosdc.metrics.numeric_comparison import LinkGap, NumberComparison
+from evosdc.metrics.numeric_comparison import AssociationGap, NumberComparison
 from evosdc.report.kit.parts import bullets, numbers, plain_table
 from evosdc.report.kit.text import esc, figure
 
@@ -30,20 +30,20 @@ def numbers_html(found: NumberComparison) -> str:
     )
     return (
         plain_table(heads, rows)
-        + _links("Correlations furthest apart", found.correlations)
-        + _links("Standardised coefficients furthest apart", found.coefficients)
+        + _associations("Correlations furthest apart", found.correlations)
+        + _associations("Standardised coefficients furthest apart", found.coefficients)
     )
 
 
-def _links(title: str, links: tuple[LinkGap, ...]) -> str:
-    if not links:
+def _associations(title: str, gaps: tuple[AssociationGap, ...]) -> str:
+    if not gaps:
         return ""
-    worst = sorted(links, key=lambda link: -link.gap)[:_MAX_LINKS]
+    worst = sorted(gaps, key=lambda one: -one.gap)[:_MAX_LINKS]
     rows = [
-        f"<tr><td>{esc(link.first)}</td><td>{esc(link.second)}</td>"
-        + numbers(map(figure, (link.original, link.synthetic, link.gap)))
+        f"<tr><td>{esc(one.first)}</td><td>{esc(one.second)}</td>"
+        + numbers(map(figure, (one.original, one.synthetic, one.gap)))
         + "</tr>"
-        for link in worst
+        for one in worst
     ]
     heads = ("of", "and", ">original", ">copy", ">apart")
     return f"<h3>{esc(title)}</h3>{plain_table(heads, rows)}"

@@ -101,7 +101,7 @@ class _Estimation:
 
 @dataclass(frozen=True)
 class PPercent(_Estimation):
-    """Unsafe when someone can tell the largest contribution to within `p` %.
+    """Unsafe when someone can estimate the largest contribution to within `p` %.
 
     The second largest (or the next `n_coalition` together) subtract what they know from
     the cell; what is left over the largest must be at least `p` % of it. The level is

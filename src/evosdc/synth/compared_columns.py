@@ -78,7 +78,7 @@ def measured(
             "codes that differ in case, blanks, quotes or zeros were compared as the "
             f"original spells them: {', '.join(map(repr, files.respelt))}"
         )
-    failed = [test.words() for test in files.tests if not test.passed]
+    failed = [test.sentence() for test in files.tests if not test.passed]
     return replace(
         found,
         left_out=files.left_out,

@@ -84,13 +84,13 @@ def holdings_of(
         )
     measures = significant(found[:, 4:] * fixed.unit, DIGITS)
     lone = found[:, 2].astype(np.int64)
-    by, amount = None, None
+    largest, amount = None, None
     seen = lone
     if task.largest:
         response = fixed if task.columns.shadow is None else facts.fixed("value")
-        by = found[:, -2:].astype(np.int64)
+        largest = found[:, -2:].astype(np.int64)
         amount = significant(found[:, -4:-2] * response.unit, DIGITS)
-        seen = np.append(lone, by)
+        seen = np.append(lone, largest)
     wanted = ",".join(map(str, np.unique(seen[seen > 0]).tolist()))
     named = connection.sql(
         f"SELECT id, h FROM names WHERE id IN ({wanted or 'NULL'})"
@@ -105,7 +105,7 @@ def holdings_of(
         "target": measures[:, 0] if waived else None,
         "needing": found[:, 3] if waived else None,
     }
-    return contributors, Respondents(lone, active, by, amount, dict(named))
+    return contributors, Respondents(lone, active, largest, amount, dict(named))
 
 
 def _load_trees(connection: Any, dimensions: Sequence[Dimension]) -> None:

@@ -101,7 +101,7 @@ class Respondents:
         nothing does not count where another contributes.
     active
         How many have a contribution that is not zero.
-    by, amount
+    largest, amount
         The two that contribute most to the response, and how much; None where the table
         does not keep them.
     names
@@ -110,7 +110,7 @@ class Respondents:
 
     lone: NDArray[np.int64]
     active: NDArray[np.int64]
-    by: NDArray[np.int64] | None
+    largest: NDArray[np.int64] | None
     amount: NDArray[np.float64] | None
     names: Mapping[int, str] | None = None
 
@@ -172,13 +172,13 @@ class Identity:
         unit
             Contributions are multiples of ``1 / unit``, where that is not None.
         """
-        if found.by is None or found.amount is None:
+        if found.largest is None or found.amount is None:
             return None
         if unit is None:
             amount = significant(found.amount, DIGITS)
         else:
             amount = np.rint(found.amount * unit) / unit
-        who = self.hashes(np.where(amount > 0, found.by, 0).ravel(), found.names)
+        who = self.hashes(np.where(amount > 0, found.largest, 0).ravel(), found.names)
         amount = np.where(negative[:, None], 0.0, amount)
         listed = Contributions(found.active, who.reshape(amount.shape), amount)
         return listed.padded(extra)
@@ -188,13 +188,13 @@ class Identity:
     ) -> NDArray[np.str_]:
         """Hash each number that is not 0, or the name it stands for; else blank."""
         distinct, place = np.unique(numbers, return_inverse=True)
-        words = [
+        hashed = [
             ""
             if number == 0
             else self._hash(str(number) if names is None else names[number])
             for number in distinct.tolist()
         ]
-        return np.array(words, dtype=f"U{_DIGITS}")[place]
+        return np.array(hashed, dtype=f"U{_DIGITS}")[place]
 
-    def _hash(self, word: str) -> str:
-        return hmac.new(self.key, word.encode(), "sha256").hexdigest()[:_DIGITS]
+    def _hash(self, text: str) -> str:
+        return hmac.new(self.key, text.encode(), "sha256").hexdigest()[:_DIGITS]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evosdc.databases import Dialect
 from evosdc.errors import InputError
 from evosdc.table import Dimension, Hierarchy
-from evosdc.table.codes import is_total_word, tidy_code
+from evosdc.table.codes import is_total_word, listed, tidy_code
 from evosdc.table.index import nodes_of
 from evosdc.table.rounding import significant
 from evosdc.tabulation.check import Facts, Task, measures_of
@@ -51,12 +51,12 @@ class Cells:
         sampling weights.
     asking
         Largest contribution of those who ask for protection, a column per code.
-    who
+    lone
         The record that is alone in a cell, as a number; 0 where there are more. Records
-        that contribute nothing do not count beside one that does.
-    amount, by
+        that contribute nothing do not count where one contributes.
+    amount, largest
         The two largest contributions to the response itself, weighted, and the records
-        that they are of; None where nobody asked.
+        that they are of; None where the table keeps none.
     """
 
     codes: NDArray[np.int32]
@@ -64,9 +64,9 @@ class Cells:
     top: NDArray[np.float64]
     top_weight: NDArray[np.float64] | None
     asking: NDArray[np.float64] | None
-    who: NDArray[np.int64]
+    lone: NDArray[np.int64]
     amount: NDArray[np.float64] | None = None
-    by: NDArray[np.int64] | None = None
+    largest: NDArray[np.int64] | None = None
 
 
 def group_records(task: Task) -> None:
@@ -156,13 +156,13 @@ def inner_cells(task: Task) -> pa.Table:
         f"{tidied(key, columns.digits.get(name))} AS {key}"
         for key, name in zip(keys, columns.by, strict=True)
     )
-    listed = ", ".join(keys)
+    key_list = ", ".join(keys)
     others = ", ".join(name for name in names if name not in keys)
     local.execute(
         f"CREATE OR REPLACE TEMP VIEW tidy AS SELECT {codes}, {others} FROM {GROUPS}"
     )
     many, distinct = local.sql(
-        f"SELECT count(*), count(DISTINCT ({listed},)) FROM tidy"
+        f"SELECT count(*), count(DISTINCT ({key_list},)) FROM tidy"
     ).fetchall()[0]
     cells = "tidy" if many == distinct else f"({_merged(names, keys)})"
     parts = [*keys, "CAST(n AS BIGINT) AS n", "CAST(nz AS BIGINT) AS nz"]
@@ -179,13 +179,13 @@ def inner_cells(task: Task) -> pa.Table:
     if "units0" not in names:
         parts.append("CAST(n AS DOUBLE) AS units")
     return local.sql(
-        f"SELECT {', '.join(parts)} FROM {cells} ORDER BY {listed}"
+        f"SELECT {', '.join(parts)} FROM {cells} ORDER BY {key_list}"
     ).to_arrow_table()
 
 
 def _merged(names: Sequence[str], keys: Sequence[str]) -> str:
     """Write the query that merges groups whose codes are one code when tidied."""
-    listed = ", ".join(keys)
+    key_list = ", ".join(keys)
     sums = []
     for name in names:
         if name in keys or name.startswith(_LISTS):
@@ -210,7 +210,7 @@ def _merged(names: Sequence[str], keys: Sequence[str]) -> str:
             for i in range(n)
             for kind in kinds
         ]
-    return f"SELECT {listed}, {', '.join(sums)} FROM tidy GROUP BY {listed}"
+    return f"SELECT {key_list}, {', '.join(sums)} FROM tidy GROUP BY {key_list}"
 
 
 def dimensions_of(
@@ -275,9 +275,9 @@ def cells_of(rows: pa.Table, codes: NDArray[np.int32], facts: Facts) -> Cells:
         top=_matrix(rows, "top"),
         top_weight=_matrix(rows, "top_weight") if "top_weight0" in names else None,
         asking=_matrix(rows, "ask") if "ask0" in names else None,
-        who=rows.column("who").to_numpy().astype(np.int64),
+        lone=rows.column("who").to_numpy().astype(np.int64),
         amount=_matrix(rows, "amount") if "amount0" in names else None,
-        by=_matrix(rows, "whose", np.int64) if "whose0" in names else None,
+        largest=_matrix(rows, "whose", np.int64) if "whose0" in names else None,
     )
 
 
@@ -319,12 +319,12 @@ def _matrix(rows: pa.Table, prefix: str, kind: Any = np.float64) -> NDArray[Any]
 
 
 def _refuse_total_words(
-    name: str, words: list[str], counts: NDArray[np.float64]
+    name: str, labels: list[str], counts: NDArray[np.float64]
 ) -> None:
-    found = np.array([k for k, word in enumerate(words) if is_total_word(word)], int)
+    found = np.array([k for k, label in enumerate(labels) if is_total_word(label)], int)
     if len(found):
         raise InputError(
-            f"column {name!r} has {_listed(words, found, counts)}, which sounds like "
+            f"column {name!r} has {_listed(labels, found, counts)}, which sounds like "
             "a total",
             expected="records of the parts only: totals are computed",
             hint="leave those records out; if it is an ordinary code, say so: "
@@ -333,40 +333,40 @@ def _refuse_total_words(
 
 
 def _flat(
-    name: str, words: list[str], counts: NDArray[np.float64], total: str
+    name: str, labels: list[str], counts: NDArray[np.float64], total: str
 ) -> Hierarchy:
     total = tidy_code(total)
-    if total in words:
+    if total in labels:
         raise InputError(
             f"column {name!r} has the code of the total, {total!r}, in "
-            f"{counts[words.index(total)]:.0f} records",
+            f"{counts[labels.index(total)]:.0f} records",
             expected="records of the parts only",
             hint="leave those records out, or give the total another code",
         )
-    whole = all(word.isascii() and word.isdigit() for word in words)
+    whole = all(word.isascii() and word.isdigit() for word in labels)
     order = (
-        sorted(words, key=lambda word: (int(word), word)) if whole else sorted(words)
+        sorted(labels, key=lambda word: (int(word), word)) if whole else sorted(labels)
     )
     return Hierarchy.flat(order, total)
 
 
 def _nodes(
-    name: str, words: list[str], counts: NDArray[np.float64], tree: Hierarchy
+    name: str, labels: list[str], counts: NDArray[np.float64], tree: Hierarchy
 ) -> NDArray[np.int64]:
-    nodes = nodes_of(tree, words)
+    nodes = nodes_of(tree, labels)
     unknown = np.flatnonzero(nodes < 0)
     if len(unknown):
         raise InputError(
-            f"column {name!r} has {_listed(words, unknown, counts)}, unknown to its "
+            f"column {name!r} has {_listed(labels, unknown, counts)}, unknown to its "
             "hierarchy",
             expected="the codes of the hierarchy",
-            hint=_hint_at_zeros(name, [words[i] for i in unknown], tree)
+            hint=_hint_at_zeros(name, [labels[i] for i in unknown], tree)
             or "add the codes to the hierarchy, or correct the records",
         )
     upper = np.flatnonzero(~tree.is_leaf[nodes])
     if len(upper):
         raise InputError(
-            f"column {name!r} has {_listed(words, upper, counts)}, which have parts",
+            f"column {name!r} has {_listed(labels, upper, counts)}, which have parts",
             expected="codes without parts: a total is the sum of its parts",
             hint="code the records finer, or add a part for the rest",
         )
@@ -385,9 +385,8 @@ def _hint_at_zeros(name: str, unknown: list[str], tree: Hierarchy) -> str:
 
 
 def _listed(
-    words: list[str], which: NDArray[np.int64], counts: NDArray[np.float64]
+    codes: list[str], which: NDArray[np.int64], counts: NDArray[np.float64]
 ) -> str:
-    first = ", ".join(repr(words[i]) for i in which[:5])
-    more = f" and {len(which) - 5} more" if len(which) > 5 else ""
     noun = "code" if len(which) == 1 else "codes"
-    return f"{noun} {first}{more} ({counts[which].sum():.0f} records)"
+    named = listed([codes[i] for i in which])
+    return f"{noun} {named} ({counts[which].sum():.0f} records)"

@@ -229,7 +229,7 @@ def _contributors(
         asking=cells.asking,
     )
     active = cells.sums[:, inner.ACTIVE].astype(np.int64)
-    return contributors, Respondents(cells.who, active, cells.by, cells.amount)
+    return contributors, Respondents(cells.lone, active, cells.largest, cells.amount)
 
 
 def _has_negative(contributors: Contributors) -> NDArray[np.bool_]:

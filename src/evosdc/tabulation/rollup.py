@@ -37,15 +37,15 @@ def _merged(parts: Cells, group: NDArray[np.int64]) -> Cells:
     parts, group = _taken(parts, order), group[order]
     starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
     top, weight = _largest(group, parts.top, parts.top_weight)
-    amount, by = None, None
+    amount, largest = None, None
     if parts.amount is not None:
-        amount, by = _largest(group, parts.amount, parts.by)
+        amount, largest = _largest(group, parts.amount, parts.largest)
     sums = np.add.reduceat(parts.sums, starts, axis=0)
-    anyone = np.maximum.reduceat(parts.who, starts)
+    anyone = np.maximum.reduceat(parts.lone, starts)
     # Records that contribute nothing do not count where one contributes.
-    active = np.where(parts.sums[:, ACTIVE] > 0, parts.who, 0)
+    active = np.where(parts.sums[:, ACTIVE] > 0, parts.lone, 0)
     active = np.maximum.reduceat(active, starts)
-    who = np.where(sums[:, ACTIVE] == 1, active, 0)
+    lone = np.where(sums[:, ACTIVE] == 1, active, 0)
     return Cells(
         codes=parts.codes[starts],
         sums=sums,
@@ -56,9 +56,9 @@ def _merged(parts: Cells, group: NDArray[np.int64]) -> Cells:
             if parts.asking is None
             else np.maximum.reduceat(parts.asking, starts, axis=0)
         ),
-        who=np.where(sums[:, COUNT] == 1, anyone, who),
+        lone=np.where(sums[:, COUNT] == 1, anyone, lone),
         amount=amount,
-        by=by,
+        largest=largest,
     )
 
 
