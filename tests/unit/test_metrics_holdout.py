@@ -14,8 +14,8 @@ from evosdc.metrics.holdout import (
     NearerShare,
     _area_error,
     distances,
+    nearest_distance,
 )
-from evosdc.metrics.nearest import nearest_distance
 
 
 def file(codes, levels=(5, 3), ordered=(True, False)):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.metrics.base import Breakdown, Metric
-from evosdc.metrics.counts import classes
+from evosdc.metrics.counts import cell_counts, classes
 from evosdc.metrics.data import Categorical
 
 Floats = NDArray[np.float64]
@@ -250,3 +250,21 @@ class Disco(Metric):
 def disclosed_targets(match: KeyMatch) -> NDArray[np.bool_]:
     """Return the original records whose target all synthetic ones with the key have."""
     return (match.original_hits > 0) & (match.original_hits == match.original_matches)
+
+
+def risk_figures(original: Categorical, synthetic: Categorical) -> dict[str, float]:
+    """Return the four risks that a search limits and an evaluation reports, as shares.
+
+    dcap and dcap-u are the metrics of these names with no match counting 0; uniques
+    and disco are `rep_uniques_pct` and `disco_pct` by 100.
+    """
+    match = match_keys(original, synthetic)
+    right = match.original_hits / np.maximum(match.original_matches, 1)
+    alone = match.original_size == 1
+    a, b = cell_counts(original, synthetic, original.key)
+    return {
+        "dcap": float(right.mean()),
+        "dcap-u": float(right[alone].mean()) if alone.any() else 0.0,
+        "uniques": float(((a == 1) & (b == 1)).sum()) / synthetic.rows,
+        "disco": float(disclosed_targets(match).mean()),
+    }

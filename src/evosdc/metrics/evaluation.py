@@ -89,7 +89,7 @@ class Measurements:
         sentence each.
     risk
         The four risks that a search limits, as shares (see
-        `evosdc.metrics.figures.risk_figures`).
+        `evosdc.metrics.attribution.risk_figures`).
     target_in_classes
         Whether the target is a number of many values, taken in classes.
     tests

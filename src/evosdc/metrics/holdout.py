@@ -9,6 +9,7 @@ from typing import Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.compile.kernels import kernel
 from evosdc.metrics.base import Breakdown, Metric
 from evosdc.metrics.counts import distinct_rows
 from evosdc.metrics.data import Categorical
@@ -23,9 +24,6 @@ def distances(queries: Categorical, data: Categorical, kind: Distance) -> Floats
     Hamming counts the variables that differ; Gower takes an ordered variable by its
     difference over its range.
     """
-    # Numba is loaded on first use only.
-    from evosdc.metrics.nearest import nearest_distance
-
     step = _steps(data) if kind == "gower" else np.zeros(data.columns)
     asked, (places,) = distinct_rows((queries,), range(queries.columns))
     known, _ = distinct_rows((data,), range(data.columns))
@@ -33,6 +31,37 @@ def distances(queries: Categorical, data: Categorical, kind: Distance) -> Floats
         _separate_missing(asked, data), _separate_missing(known, data), step
     )
     return np.asarray(found)[places]
+
+
+@kernel
+def nearest_distance(
+    queries: NDArray[np.int32],
+    data: NDArray[np.int32],
+    step: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the distance of each query to its nearest record.
+
+    A variable with `step` 0 adds 1 where the codes differ, any other adds `step` times
+    their difference, at most 1.
+    """
+    number, width = queries.shape
+    out = np.empty(number)
+    for i in range(number):
+        best = float(width) + 1.0
+        for r in range(data.shape[0]):
+            total = 0.0
+            for j in range(width):
+                gap = abs(queries[i, j] - data[r, j])
+                if gap != 0:
+                    total += 1.0 if step[j] == 0.0 else min(1.0, gap * step[j])
+                    if total >= best:
+                        break
+            if total < best:
+                best = total
+                if best == 0.0:
+                    break
+        out[i] = best
+    return out
 
 
 def _steps(data: Categorical) -> Floats:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import MissingExtraError
+from evosdc.metrics.attribution import risk_figures
 from evosdc.metrics.base import Metric
 from evosdc.metrics.data import Categorical, encode_exact, encode_frames
 from evosdc.metrics.deadline import (
@@ -25,7 +26,6 @@ from evosdc.metrics.deadline import (
 )
 from evosdc.metrics.disguised import disguised_tests, same_records
 from evosdc.metrics.evaluation import Measurements, MetricValue, compare
-from evosdc.metrics.figures import risk_figures
 from evosdc.metrics.memorisation_tests import Coded, FreshTest, fresh_tests
 from evosdc.metrics.numeric_comparison import compare_numbers
 from evosdc.metrics.registry import choose_metrics

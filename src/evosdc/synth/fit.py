@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from evosdc.compile.clock import Clock
 from evosdc.evolution.stopping import Criterion, Progress
+from evosdc.metrics.attribution import risk_figures
 from evosdc.metrics.data import from_codes
-from evosdc.metrics.figures import risk_figures
 from evosdc.parallel import Workers
 from evosdc.synth.apart import Lone, lone_people
 from evosdc.synth.data.derived import Derived
