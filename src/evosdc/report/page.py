@@ -88,38 +88,29 @@ def report_html(
     protection = cast("Protection", result) if result.kind == "protection" else None
     kind = "Table" if protection is None else "Protected table"
     heading = title or f"{kind} of {result.table.name}"
-    judged = None
-    if result.kind != "tabulation":
-        judged = cast("Protection | Audit", result)
-    body = "".join(
-        (
-            _header(result, heading, created),
-            _verdict(result, protection),
-            next_section(result.verdict),
-            _warnings(warnings),
-            claim_section(result.claim, "proved" if result.verdict.ok else "asked"),
-            "" if protection is None else _tiles(protection),
-            _exposed(result.verdict),
-            _open(result.verdict),
-            _where(result.table),
-            "" if protection is None else _search(protection),
-            _table(result),
-            "" if judged is None else _certificate(judged),
-            "" if protection is None else _repeat(protection),
-        )
-    )
-    return whole_page(heading, body + _FOOTER)
-
-
-def _header(
-    result: Protection | Audit | Tabulation,
-    heading: str,
-    created: datetime.datetime | None,
-) -> str:
     facts = describe(result.table)
     if created is not None:
         facts.append(esc(created.strftime("%d %B %Y, %H:%M").lstrip("0")))
-    return header(heading, facts)
+    verdict = result.verdict
+    parts = [
+        header(heading, facts),
+        _verdict(result, protection),
+        next_section(verdict),
+    ]
+    if warnings:
+        parts.append(section("Before you publish", bullets(warnings)))
+    parts.append(claim_section(result.claim, "proved" if verdict.ok else "asked"))
+    if protection is not None:
+        parts.append(_tiles(protection))
+    parts += [_exposed(verdict), _open(verdict), _where(result.table)]
+    if protection is not None:
+        parts.append(_search(protection))
+    parts.append(_table(result))
+    if result.kind != "tabulation":
+        parts.append(_certificate(cast("Protection | Audit", result)))
+    if protection is not None:
+        parts.append(_repeat(protection))
+    return whole_page(heading, "".join(parts) + _FOOTER)
 
 
 def _verdict(
@@ -129,12 +120,6 @@ def _verdict(
     cut = None if protection is None else cut_before_use(protection)
     text = esc(found.text) if cut is None else f"<b>{esc(cut)}</b> {esc(found.text)}"
     return banner(found.kind, esc(found.line), text)
-
-
-def _warnings(warnings: Sequence[str]) -> str:
-    if not warnings:
-        return ""
-    return section("Before you publish", bullets(warnings))
 
 
 def _tiles(protection: Protection) -> str:
