@@ -10,7 +10,7 @@ from evosdc.databases.dialect import Column, Dialect
 
 
 class Database(ABC):
-    """Records in an engine of their own, which are only read.
+    """Records in a database, which are only read.
 
     ``with`` opens it; within that, further ``with`` blocks share the same state of the
     records, so that several tables agree.

@@ -96,8 +96,8 @@ class McaDistance(Metric):
         masses, first, second, both = self._clouds(original, synthetic)
         labels = [
             f"{name}={label}"
-            for name, words in zip(original.names, original.labels, strict=True)
-            for label in words
+            for name, levels in zip(original.names, original.labels, strict=True)
+            for label in levels
         ]
         moved = np.sqrt(((first - second) ** 2).sum(axis=1))
         parts = [(labels[i], float(d)) for i, d in zip(both, moved, strict=True)]

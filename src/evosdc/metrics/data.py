@@ -46,7 +46,7 @@ class Categorical:
     key
         Columns an intruder is taken to know.
     labels
-        The levels in words, a missing value last.
+        The names of the levels, that of missing values last.
     ordered
         Whether the codes of a variable follow an order (bins of a number do).
     missing
@@ -334,7 +334,7 @@ def _in_steps(
     """Return each value, or one of the original that is less than half a step away.
 
     A step is the least difference of two values of the original: a little noise must
-    not make a level of its own of every value.
+    not turn every value into a new level.
     """
     if len(source) < 2:
         return values

@@ -124,7 +124,7 @@ def _same_but_for_names(original: Coded, synthetic: Coded) -> bool:
 
 
 def _matched_records(original: Categorical, synthetic: Categorical) -> float:
-    """Count the records of one file that have a partner of their own in the other."""
+    """Count the records of one file that can be paired with equal ones of the other."""
     check_time()
     a, b = cell_counts(original, synthetic, range(original.columns))
     return float(np.minimum(a, b).sum())

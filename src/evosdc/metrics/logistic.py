@@ -95,7 +95,7 @@ def build_design(
 def fit_logistic(
     design: Design, successes: Floats, trials: Floats, *, iterations: int = 60
 ) -> LogisticFit:
-    """Fit by Newton steps with halving until the deviance stands still.
+    """Fit by Newton steps with halving until the deviance is constant.
 
     Aliased columns are found by a pivoted Cholesky factor and left out. Where the data
     separate, coefficients grow until the deviance no longer moves: probabilities are

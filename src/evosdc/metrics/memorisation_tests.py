@@ -100,20 +100,20 @@ Found = tuple[float, float]
 
 
 def copied_people(attacked: Coded, other: Coded) -> Found:
-    """Count records that are alone in one file and stand whole in the other."""
+    """Count records that are unique in one file and occur in the other."""
     columns = range(attacked.exact.columns)
     a, b = cell_counts(attacked.exact, other.exact, columns)
     return float(((a == 1) & (b > 0)).sum()), float((a == 1).sum())
 
 
 def found_keys(attacked: Coded, other: Coded) -> Found:
-    """Count people with a key of their own that is again alone in the other file."""
+    """Count people with a unique key that is also unique in the other file."""
     a, b = cell_counts(attacked.exact, other.exact, attacked.exact.key)
     return float(((a == 1) & (b == 1)).sum()), float((a == 1).sum())
 
 
 def guessed_targets(attacked: Coded, other: Coded) -> Found:
-    """Count right guesses at the target of people with a key of their own."""
+    """Count right guesses at the target of people with a unique key."""
     match = match_keys(attacked.exact, other.exact)
     alone = match.original_size == 1
     hits = match.original_hits[alone] / np.maximum(match.original_matches[alone], 1)
@@ -121,7 +121,7 @@ def guessed_targets(attacked: Coded, other: Coded) -> Found:
 
 
 def certain_targets(attacked: Coded, other: Coded) -> Found:
-    """Count people whose target all records with their key give away, and rightly."""
+    """Count people whose target all other records with their key have."""
     disclosed = disclosed_targets(match_keys(attacked.exact, other.exact))
     return float(disclosed.sum()), float(attacked.rows)
 

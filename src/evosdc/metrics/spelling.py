@@ -47,7 +47,7 @@ def respelt(original: pa.Table, other: pa.Table) -> tuple[pa.Table, tuple[str, .
     """Return a file with values as the original spells them, and the columns changed.
 
     A value that the original lacks becomes the one that has the same plain form there,
-    if that is one only: no two values of the original are ever taken for one.
+    if that is one only: two values of the original are never merged.
     """
     changed = []
     for at, name in enumerate(other.column_names):

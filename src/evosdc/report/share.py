@@ -125,7 +125,7 @@ def public_claim(protection: Protection) -> Claim:
 
 
 def _attackers(protection: Protection) -> str:
-    """Say who was taken for an attacker besides the public."""
+    """Return the attackers that were considered besides the public."""
     kind = protection.settings.get("attackers", LONE)
     words = []
     if kind == PAIRS:

@@ -1,7 +1,7 @@
-"""The page that goes with synthetic data: no figure of it is about few people.
+"""The page to share with synthetic data: none of its figures is about few people.
 
 It has distances of whole tables and models. It has no margin, no count of people with
-a key of their own and no risk figure: a share times the number of records is a count.
+a unique key and no risk figure: a share times the number of records is a count.
 """
 
 from __future__ import annotations

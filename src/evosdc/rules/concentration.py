@@ -52,7 +52,7 @@ class Dominance:
 
     @property
     def needs(self) -> int:
-        """How many of the largest contributions are looked at."""
+        """Number of the largest contributions that the rule uses."""
         return self.n
 
     def apply(self, contributors: Contributors) -> Marking:
@@ -82,7 +82,7 @@ class _Estimation:
 
     @property
     def needs(self) -> int:
-        """How many of the largest contributions are looked at."""
+        """Number of the largest contributions that the rule uses."""
         return self.n_coalition + 1
 
     def apply(self, contributors: Contributors) -> Marking:

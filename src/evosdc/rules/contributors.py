@@ -141,7 +141,7 @@ class Contributors:
         With sampling weights a record of weight 2.3 stands for 2.3 contributors of its
         size and fills as many of the `n` places; the last one in fills what is left
         (Hundepool et al. 2012, Statistical Disclosure Control, p. 151; so does
-        tau-Argus). At most `n` records are looked at, also when weights are below 1.
+        tau-Argus). At most `n` records are used, also when weights are below 1.
         """
         if self.largest.shape[1] < n:
             raise InputError(

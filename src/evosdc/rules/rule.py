@@ -29,7 +29,7 @@ class Rule(Protocol):
 
     @property
     def needs(self) -> int:
-        """How many of the largest contributions it looks at."""
+        """Number of the largest contributions that it uses."""
         ...
 
     def apply(self, contributors: Contributors) -> Marking:

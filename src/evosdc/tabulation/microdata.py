@@ -87,8 +87,8 @@ def tabulate(
     value
         The response; without it the table counts records.
     weight, holding, request, shadow, cost, floor, waiver, count_zeros, contributions
-        Who stands behind the cells: see `evosdc.options.tables.Contributors`, where
-        `waiver` is called `consent`. Records of weight 0 stand for nobody and are left
+        Who contributes to the cells: see `evosdc.options.tables.Contributors`, where
+        `waiver` is called `consent`. Records of weight 0 are left
         out.
     hierarchies, total, digits, flat, memory_limit
         How records are read: see `evosdc.options.tables.Read`. Trees of codes are by

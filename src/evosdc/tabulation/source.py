@@ -1,4 +1,4 @@
-"""Records of any kind, in a local DuckDB or in a database of their own."""
+"""Records of any kind, in a local DuckDB or in a database."""
 
 from __future__ import annotations
 

@@ -76,6 +76,6 @@ def plain_table(
     )
 
 
-def numbers(words: Iterable[str]) -> str:
+def numbers(texts: Iterable[str]) -> str:
     """Write cells of numbers, ready to be read."""
-    return "".join(f'<td class="n">{word}</td>' for word in words)
+    return "".join(f'<td class="n">{text}</td>' for text in texts)
