@@ -24,7 +24,7 @@ from benchmarks.experiments.provenance import Provenance, provenance_now
 from benchmarks.experiments.thesis_rivals import bootstrap
 from benchmarks.experiments.write import write_under_remarks
 from evosdc.io import read_records
-from evosdc.metrics.amounts import compare_numbers
+from evosdc.metrics.numeric_comparison import compare_numbers
 from evosdc.synth import Synthesiser
 
 _ERRORS, _SPREAD, _LINK = 2.0, 0.05, 0.05

@@ -13,7 +13,7 @@ import pytest
 import evosdc
 from builders import Command, flat_table, options_of
 from evosdc.io import read_apriori_into, write_table
-from evosdc.metrics.fresh import ATTACKS, FreshTest
+from evosdc.metrics.memorisation_tests import ATTACKS, FreshTest
 from evosdc.results import TableVerdict
 from evosdc.results.next_steps import release_steps
 from evosdc.table import Origin, Table

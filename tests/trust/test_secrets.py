@@ -138,18 +138,18 @@ def test_a_bad_line_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_no_query_of_ours_lets_a_value_out(query: str) -> None:
-    """Also one that is asked of the house itself, while the records are open."""
+    """Also one that is asked of the local DuckDB, while the records are open."""
 
     def ask(how: str) -> None:
         with open_records(pa.table({"k": ["a"]}), ANY) as records:
-            if how == "keep":
-                records.keep("kept", query)
-            elif how == "first":
-                records.first(query)
+            if how == "store":
+                records.store("kept", query)
+            elif how == "fetch_row":
+                records.fetch_row(query)
             else:
-                records.house.sql(query).fetchall()
+                records.local.sql(query).fetchall()
 
-    for how in ("keep", "first", "house"):
+    for how in ("store", "fetch_row", "local"):
         with pytest.raises(InputError, match="the records cannot be read") as caught:
             ask(how)
         assert "Miller" not in told(caught.value)
@@ -158,8 +158,8 @@ def test_no_query_of_ours_lets_a_value_out(query: str) -> None:
 def test_too_little_memory_has_a_next_step(tmp_path: Path) -> None:
     def ask() -> None:
         with open_records(pa.table({"k": ["a"]}), ANY, "50MB", 1) as records:
-            records.house.execute("SET max_temp_directory_size = '1MB'")
-            spill(records.house)
+            records.local.execute("SET max_temp_directory_size = '1MB'")
+            spill(records.local)
 
     with pytest.raises(InputError, match="not enough memory") as caught:
         ask()

@@ -19,7 +19,7 @@ from builders import stopwatch
 from evosdc import api
 from evosdc.compile.clock import Clock, stopped, tell_of_compiling
 from evosdc.io import write_records
-from evosdc.metrics import evaluate, registry
+from evosdc.metrics import evaluate, measuring
 from evosdc.metrics.uniques import ReplicatedUniques
 from evosdc.report.synthesis import synthesis_html
 from evosdc.results.next_steps import release_verdict
@@ -113,7 +113,7 @@ def test_without_time_for_its_tests_a_file_is_not_fit() -> None:
 def test_values_without_their_baselines_are_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(registry, "disguised_tests", lambda *_, **__: ((), False))
+    monkeypatch.setattr(measuring, "disguised_tests", lambda *_, **__: ((), False))
     # Time for each value, and then no more.
     left = iter([9.0] * 4 + [0.0] * 99)
     # Eight splits with five attacks each, and the pairs of five variables, come first.
@@ -148,13 +148,13 @@ def test_ctrl_c_in_an_evaluation_ends_it_with_what_it_has() -> None:
 
 SLEEPER = """
 import sys, time
-import evosdc.metrics.registry as registry
+import evosdc.metrics.measuring as measuring
 
 def judge(*_, **__):
     print("judging", flush=True)
     time.sleep(60)
 
-registry.evaluate = judge
+measuring.evaluate = judge
 from evosdc.cli import main
 main()
 """

@@ -14,8 +14,8 @@ from evosdc.metrics.holdout import (
     NearerShare,
     _area_error,
     distances,
+    nearest_distance,
 )
-from evosdc.metrics.nearest import nearest_distance
 
 
 def file(codes, levels=(5, 3), ordered=(True, False)):
@@ -72,7 +72,7 @@ def test_a_missing_number_is_far_in_the_exact_coding_too() -> None:
         assert distances(asked, other, "gower").tolist() == [1]
     # A text that reads like our word for missing values is a text.
     frame = {"x": ["(missing)", "(missing)"], "t": ["a", "b"]}
-    assert not encode_frames([frame], ["x"], "t")[0].has_missing(0)
+    assert not encode_frames([frame], ["x"], "t")[0].missing[0]
 
 
 def test_nearer_share_by_hand() -> None:

@@ -206,14 +206,14 @@ def test_of_large_files_a_sample_is_modelled(monkeypatch: pytest.MonkeyPatch) ->
     codes[:, 2] |= codes[:, 0]
     a = from_codes(codes, key=[0, 1], target=2)
     b = from_codes(codes[::-1], key=[0, 1], target=2)
-    regression.forget_models()
+    regression.ModelMetric.forget()
     assert CoefficientDifference().compute(a, b) == pytest.approx(0, abs=1e-6)
-    regression.forget_models()
-    monkeypatch.setattr(regression, "_MOST_RECORDS", 300)
+    regression.ModelMetric.forget()
+    monkeypatch.setattr(regression, "_MAX_RECORDS", 300)
     (model,) = CoefficientDifference().models(a, b)
     assert model.weights.sum() == 300
     found = CoefficientDifference().compute(a, b)
     assert found > 0.001
-    regression.forget_models()
+    regression.ModelMetric.forget()
     assert CoefficientDifference().compute(a, b) == found
-    regression.forget_models()
+    regression.ModelMetric.forget()

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import pkgutil
+import re
 import sys
+from importlib import import_module
+from inspect import isabstract
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from evosdc import metrics
 from evosdc.errors import InputError, MethodError
-from evosdc.metrics import all_metrics, encode_frames, evaluate
+from evosdc.metrics import Metric, all_metrics, encode_frames, evaluate
 from evosdc.metrics.attribution import Tcap
+from evosdc.metrics.registry import METRICS
 from evosdc.results.next_steps import release_verdict
 
 COLUMNS = ["age", "sex", "town", "job", "ill"]
@@ -47,10 +54,10 @@ def strangers():
 
 def test_names_are_unique_and_every_metric_declares_itself() -> None:
     original, _, holdout = encode_frames((PEOPLE, PEOPLE, OTHERS), None, "ill")
-    metrics = all_metrics(holdout=holdout)
-    names = [metric.name for metric in metrics]
+    listed = all_metrics(holdout=holdout)
+    names = [metric.name for metric in listed]
     assert len(set(names)) == len(names)
-    for metric in metrics:
+    for metric in listed:
         assert metric.kind in {"utility", "risk"}
         assert metric.goal in {"minimise", "maximise"}
         low, high = metric.range
@@ -59,9 +66,27 @@ def test_names_are_unique_and_every_metric_declares_itself() -> None:
             "identical_records_pct"
         }
         assert metric.title
-    kinds = [metric.kind for metric in metrics]
+    kinds = [metric.kind for metric in listed]
     assert kinds == sorted(kinds, reverse=True)
     assert original.rows == 400
+
+
+def test_no_metric_is_forgotten() -> None:
+    for found in pkgutil.iter_modules(metrics.__path__, "evosdc.metrics."):
+        import_module(found.name)
+    classes: set[type[Metric]] = set()
+    new: set[type[Metric]] = {Metric}
+    while new:
+        new = {sub for metric in new for sub in metric.__subclasses__()}
+        classes |= {c for c in new if c.__module__.startswith("evosdc.")}
+    homes = {f"{c.__module__}:{c.__name__}" for c in classes if not isabstract(c)}
+    # It needs the whole population, which no evaluation has.
+    assert homes - {"evosdc.metrics.uniques:PopulationRisk"} == set(METRICS)
+    page = Path(__file__).parents[2] / "docs/explanation/fit-for-release.md"
+    text = page.read_text(encoding="utf-8").partition("## The metrics")[2]
+    listed = re.findall(r"`(\w+)`", text.partition("| --- |")[2].partition("\n## ")[0])
+    (holdout,) = encode_frames((OTHERS,), None, "ill")
+    assert listed == [metric.name for metric in all_metrics(holdout=holdout)]
 
 
 def test_values_stay_in_their_ranges_and_breakdowns_are_numbers(strangers) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evosdc.metrics import evaluate, fresh
+from evosdc.metrics import evaluate, memorisation_tests
 from evosdc.synth import Coding, Synthesiser
 from evosdc.synth.data.domain import make_domain
 from evosdc.synth.data.rules import build_rules
@@ -69,7 +69,7 @@ def test_the_halves_of_the_evaluation_are_not_those_of_the_search(parts, monkeyp
 
     for seed in range(8):
         holder = RecordMatchLimiter(table, domain, parts[3]._problem, [0, 3], seed)
-        monkeypatch.setattr(fresh.np.random, "default_rng", noted)
+        monkeypatch.setattr(memorisation_tests.np.random, "default_rng", noted)
         holder._test(codes)
         searched = set(drawn)
         drawn.clear()

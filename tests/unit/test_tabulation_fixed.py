@@ -15,12 +15,12 @@ from evosdc.tabulation.fixed import EXACT, Fixed
 
 def added(fixed: Fixed, numbers: np.ndarray) -> tuple[float, int]:
     rows = pa.table({"x": numbers})
-    with duckdb.connect() as house:
-        house.register("rows", rows)
+    with duckdb.connect() as local:
+        local.register("rows", rows)
         parts = ", ".join(fixed.sums(DUCKDB, "x", "s"))
-        wanted = f"{fixed.together('s')}, {fixed.whole('s')}"
+        wanted = f"{fixed.as_double('s')}, {fixed.as_whole('s')}"
         query = f"SELECT {wanted} FROM (SELECT {parts} FROM rows)"
-        return house.sql(query).fetchall()[0]
+        return local.sql(query).fetchall()[0]
 
 
 @pytest.mark.parametrize("scale", [1e-290, 1e-3, 1.0, 1e12, 1e290])

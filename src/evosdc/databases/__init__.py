@@ -1,8 +1,8 @@
-"""Records where they lie: SQL that several engines run, and the doors to them."""
+"""Records in databases: SQL that several engines run, and how they are opened."""
 
 from evosdc.databases.address import is_address
-from evosdc.databases.base import Column, Database
-from evosdc.databases.dialect import DUCKDB, POSTGRESQL, SPARK, Dialect
+from evosdc.databases.base import Database
+from evosdc.databases.dialect import DUCKDB, POSTGRESQL, SPARK, Column, Dialect
 from evosdc.databases.opening import as_database
 
 __all__ = [

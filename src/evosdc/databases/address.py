@@ -1,4 +1,4 @@
-"""Addresses of records in databases: where they are, and never who may read them.
+"""Addresses of records in databases, which never hold a password.
 
 A password in an address ends up in shell histories, process lists and logs. It is
 refused: the environment (PGPASSWORD) or a file (PGPASSFILE, PGSERVICEFILE) has it.
@@ -13,7 +13,7 @@ from evosdc.errors import InputError
 
 _SCHEMES = ("postgresql", "postgres")
 _EXAMPLE = "postgresql://host/database?table=schema.name"
-# What may stand in an address beside table and query; libpq knows many more.
+# Settings allowed in an address besides table and query; libpq knows many more.
 _SETTINGS = (
     "application_name",
     "channel_binding",

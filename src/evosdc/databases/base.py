@@ -1,28 +1,19 @@
-"""The protocol of an engine that holds records: describe them, answer a query."""
+"""The protocol of an engine that holds records: columns, and answers to queries."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from evosdc.databases.dialect import Dialect
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its kind (`evosdc.databases.kinds`) and the engine's type."""
-
-    kind: str
-    type: str
+from evosdc.databases.dialect import Column, Dialect
 
 
 class Database(ABC):
-    """Records in an engine of their own, which is only ever asked to read.
+    """Records in a database, which are only read.
 
-    It is open between ``with`` and its end; who opens one that is open shares it, so
-    that several tables see the same records.
+    ``with`` opens it; within that, further ``with`` blocks share the same state of the
+    records, so that several tables agree.
     """
 
     dialect: Dialect

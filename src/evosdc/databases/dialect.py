@@ -7,17 +7,27 @@ that engines define in their own way (``round``, sums of fractions, text of frac
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evosdc.databases.kinds import FRACTION
-
+# Kinds of columns, whatever an engine calls its types.
+TEXT, WHOLE, FRACTION, TRUTH, OTHER = "text", "whole", "fraction", "truth", "other"
+NUMBERS = (WHOLE, FRACTION, TRUTH)
 # The largest finite number: what is not below it is infinite or not a number.
 _LARGEST = 1.7976931348623157e308
 
 
 @dataclass(frozen=True)
+class Column:
+    """A column: its kind, one of those above, and the engine's type."""
+
+    kind: str
+    type: str
+
+
+@dataclass(frozen=True)
 class Dialect:
-    """The words of one engine.
+    """How one engine writes SQL.
 
     Attributes
     ----------
@@ -30,8 +40,7 @@ class Dialect:
     number_of_md5
         How 28 bits of the MD5 sum of a text become a whole number.
     fence
-        What keeps an engine from working out the columns of a subquery once for each
-        time that they are named.
+        Keeps an engine from evaluating the columns of a subquery at each of their uses.
     largest
         Whether ``max(x, n)`` gives the n largest; others number the rows of each group.
     reads_text
@@ -78,12 +87,12 @@ class Dialect:
         """Return the condition that a number is neither infinite nor no number."""
         return f"abs({expression}) <= {self.constant(_LARGEST)}"
 
-    def words(self, column: str, kind: str) -> str:
-        """Return a code as text: whole numbers without a fraction."""
-        return self.plain(self.name_of(column), kind)
+    def code_of(self, column: str, columns: Mapping[str, Column]) -> str:
+        """Return a column of codes as text."""
+        return self.as_text(self.name_of(column), columns[column].kind)
 
-    def plain(self, expression: str, kind: str) -> str:
-        """Return an expression of a kind as text: see `words`."""
+    def as_text(self, expression: str, kind: str) -> str:
+        """Return an expression of a kind as text; whole numbers have no fraction."""
         text = f"CAST({expression} AS {self.text})"
         if kind != FRACTION:
             return text

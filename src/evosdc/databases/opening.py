@@ -1,4 +1,4 @@
-"""Which sources are databases; their libraries are loaded where one is given."""
+"""Sources that are databases; a library is imported only for a source of its kind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,30 @@ def as_database(source: Any) -> Database | None:
             )
         return Spark(source)
     if library == "ibis":
-        from evosdc.databases.ibis_tables import database_of
+        return _behind_ibis(source)
+    return None
 
-        return database_of(source)
+
+def _behind_ibis(table: Any) -> Database | None:
+    """Return the engine behind an Ibis table.
+
+    None for DuckDB and engines that we do not speak to: Ibis streams their rows.
+    """
+    try:
+        backend = table.get_backend()
+    except Exception as error:
+        raise InputError(
+            f"an Ibis {type(table).__name__} without a connection "
+            f"({type(error).__name__})",
+            expected="a table of a connection: connection.table('firms')",
+            hint="connect first",
+        ) from None
+    if backend.name == "postgres":
+        from evosdc.databases.postgresql import Connected
+
+        return Connected(backend.con, str(backend.compile(table)))
+    if backend.name == "pyspark":
+        from evosdc.databases.spark import Spark
+
+        return Spark(backend._session.sql(str(backend.compile(table))))
     return None

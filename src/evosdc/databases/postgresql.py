@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv
 
 from evosdc.databases.address import Address
-from evosdc.databases.base import Column, Database
-from evosdc.databases.dialect import POSTGRESQL
-from evosdc.databases.kinds import FRACTION, OTHER, TEXT, TRUTH, WHOLE
+from evosdc.databases.base import Database
+from evosdc.databases.dialect import (
+    FRACTION,
+    OTHER,
+    POSTGRESQL,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    Column,
+)
 from evosdc.errors import InputError, MissingExtraError
 
 _BLOCK = 1 << 22
-# By the number that PostgreSQL gives each type of its own; 1042 is char(n).
+# By PostgreSQL's number of each type; 1042 is char(n).
 _KINDS = {
     16: TRUTH,
     20: WHOLE,
@@ -42,7 +50,7 @@ _ARROW = {
 
 
 class _Snapshot(Database):
-    """Queries of one transaction that only reads, and sees one state of the records."""
+    """Queries of one read-only transaction, which sees one state of the records."""
 
     dialect = POSTGRESQL
     _connection: Any = None
@@ -92,7 +100,7 @@ class _Snapshot(Database):
                 ) from None
 
     def _describe(self, query: str) -> Any:
-        with self._cursor() as cursor, _told(self):
+        with self._cursor() as cursor, _without_values(self):
             # Prepared, so that a second command behind a semicolon is refused.
             cursor.execute(f"SELECT * FROM ({query}) AS t LIMIT 0", prepare=True)
             return list(cursor.description)
@@ -100,7 +108,7 @@ class _Snapshot(Database):
     def _copied(self, query: str) -> Iterator[bytes]:
         with (
             self._cursor() as cursor,
-            _told(self),
+            _without_values(self),
             cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT csv)") as copy,
         ):
             for block in copy:
@@ -111,7 +119,7 @@ class _Snapshot(Database):
 
     def _begin(self) -> None:
         """Open a transaction that cannot write and sees one state of the records."""
-        with self._cursor() as cursor, _told(self):
+        with self._cursor() as cursor, _without_values(self):
             cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             # Shortest digits that give the same bits back, and dates as others write.
             cursor.execute("SET LOCAL extra_float_digits = 1")
@@ -163,7 +171,7 @@ class PostgreSQL(_Snapshot):
 
 
 class Connected(_Snapshot):
-    """A query on a connection of somebody else's, such as Ibis's; it stays open."""
+    """A query on a connection that is not ours, such as that of Ibis; it stays open."""
 
     def __init__(self, connection: Any, query: str) -> None:
         super().__init__()
@@ -191,20 +199,16 @@ class Connected(_Snapshot):
         self._connection.rollback()
 
 
-class _told:  # noqa: N801
-    """Turn errors of the database into words that hold no value of a record."""
-
-    def __init__(self, where: Database) -> None:
-        self._where = where
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if error is None or type(error).__module__.partition(".")[0] != "psycopg":
-            return
+@contextmanager
+def _without_values(where: Database) -> Iterator[None]:
+    """Raise errors of PostgreSQL without their text, which may quote a record."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] != "psycopg":
+            raise
         raise InputError(
-            f"PostgreSQL cannot read {self._where} ({_kind(error)})",
+            f"PostgreSQL cannot read {where} ({_kind(error)})",
             expected="a table or a SELECT that this user may read",
             hint="try SELECT * FROM it LIMIT 1 in psql",
         ) from None

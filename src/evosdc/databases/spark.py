@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evosdc.databases.base import Column, Database
-from evosdc.databases.dialect import SPARK
-from evosdc.databases.kinds import FRACTION, OTHER, TEXT, TRUTH, WHOLE
+from evosdc.databases.base import Database
+from evosdc.databases.dialect import FRACTION, OTHER, SPARK, TEXT, TRUTH, WHOLE, Column
 from evosdc.errors import InputError
 
 # Stands for the DataFrame in a query, until the session puts its view there.
@@ -67,7 +66,7 @@ class Spark(Database):
         try:
             return made().toArrow()
         except Exception as error:
-            # Messages of Spark may quote values: the kind of error is what is told.
+            # Messages of Spark may quote values: only the kind of error is passed on.
             raise InputError(
                 f"Spark cannot answer ({type(error).__name__})",
                 expected="a DataFrame that can be read",

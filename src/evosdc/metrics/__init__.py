@@ -16,7 +16,7 @@ _HOMES = {
     "MetricValue": "evosdc.metrics.evaluation",
     "all_metrics": "evosdc.metrics.registry",
     "encode_frames": "evosdc.metrics.data",
-    "evaluate": "evosdc.metrics.registry",
+    "evaluate": "evosdc.metrics.measuring",
     "from_codes": "evosdc.metrics.data",
 }
 
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from evosdc.metrics.base import Metric
     from evosdc.metrics.data import Categorical, encode_frames, from_codes
     from evosdc.metrics.evaluation import Measurements, MetricValue
-    from evosdc.metrics.registry import all_metrics, evaluate
+    from evosdc.metrics.measuring import evaluate
+    from evosdc.metrics.registry import all_metrics
 
 
 def __getattr__(name: str) -> Any:

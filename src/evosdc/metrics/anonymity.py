@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
+from evosdc.metrics.base import Breakdown, Metric
 from evosdc.metrics.counts import classes
 from evosdc.metrics.data import Categorical
 
@@ -58,7 +57,7 @@ def class_distances(data: Categorical) -> tuple[Floats, Counts]:
     within = groups.cell_count / groups.sizes[groups.cell_class]
     expected = overall[groups.cell_target]
     number = len(groups.sizes)
-    ordered = data.ordered[data.target] and not data.has_missing(data.target)
+    ordered = data.ordered[data.target] and not data.missing[data.target]
     if not ordered or width < 3:
         # What a class lacks altogether differs by the file's whole share.
         off = np.bincount(
@@ -79,113 +78,83 @@ def class_distances(data: Categorical) -> tuple[Floats, Counts]:
 class KAnonymity(Metric):
     """The smallest class of equal keys in the synthetic file."""
 
-    kind: ClassVar[Kind] = "risk"
-    exact: ClassVar[bool] = True
-    goal: ClassVar[Goal] = "maximise"
-    range: ClassVar[tuple[float, float]] = (1.0, float("inf"))
-    source: ClassVar[str] = (
+    name = "k_anonymity"
+    title = "k-anonymity of the synthetic file"
+    kind = "risk"
+    exact = True
+    goal = "maximise"
+    range = (1.0, float("inf"))
+    source = (
         "Sweeney (2002), Int. J. Uncertainty, Fuzziness and Knowledge-Based Systems "
         "10(5)"
     )
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "k_anonymity"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return "k-anonymity of the synthetic file"
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return k."""
-        del original
-        return float(key_classes(synthetic).sizes.min())
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
-        """Return the shares of records in small classes."""
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return k, and the shares of records in small classes."""
         del original
         sizes = key_classes(synthetic).sizes
-        return [
+        parts = [
             (
                 f"share of records in classes below {k}",
                 float(sizes[sizes < k].sum() / synthetic.rows),
             )
             for k in (2, 3, 5, 10)
         ]
+        return float(sizes.min()), parts
 
 
 @dataclass(frozen=True)
 class LDiversity(Metric):
     """The smallest number of target values in a class of the synthetic file."""
 
-    kind: ClassVar[Kind] = "risk"
-    exact: ClassVar[bool] = True
-    goal: ClassVar[Goal] = "maximise"
-    range: ClassVar[tuple[float, float]] = (1.0, float("inf"))
-    source: ClassVar[str] = (
+    name = "l_diversity"
+    title = "l-diversity of the synthetic file"
+    kind = "risk"
+    exact = True
+    goal = "maximise"
+    range = (1.0, float("inf"))
+    source = (
         "Machanavajjhala et al. (2007), ACM Trans. Knowledge Discovery from Data 1(1)"
     )
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "l_diversity"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return "l-diversity of the synthetic file"
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return l."""
-        del original
-        return float(diversity(key_classes(synthetic)).min())
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
-        """Return the shares of records in classes of little diversity."""
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return l, and the shares of records in classes of little diversity."""
         del original
         groups = key_classes(synthetic)
         values = diversity(groups)
-        return [
+        parts = [
             (
-                f"share of records in classes with fewer than {least} values",
-                float(groups.sizes[values < least].sum() / synthetic.rows),
+                f"share of records in classes with fewer than {number} values",
+                float(groups.sizes[values < number].sum() / synthetic.rows),
             )
-            for least in (2, 3)
+            for number in (2, 3)
         ]
+        return float(values.min()), parts
 
 
 @dataclass(frozen=True)
 class TCloseness(Metric):
     """The largest distance of a class's target distribution from the file's."""
 
-    kind: ClassVar[Kind] = "risk"
-    exact: ClassVar[bool] = True
-    goal: ClassVar[Goal] = "minimise"
-    source: ClassVar[str] = "Li, Li and Venkatasubramanian (2007), ICDE"
+    name = "t_closeness"
+    title = "t-closeness of the synthetic file"
+    kind = "risk"
+    exact = True
+    goal = "minimise"
+    source = "Li, Li and Venkatasubramanian (2007), ICDE"
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "t_closeness"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return "t-closeness of the synthetic file"
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return t."""
-        del original
-        return float(class_distances(synthetic)[0].max())
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
-        """Return the mean over the records, beside the largest."""
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return t, the largest distance, and the mean over the records."""
         del original
         distances, sizes = class_distances(synthetic)
-        return [
-            ("largest", float(distances.max())),
+        largest = float(distances.max())
+        return largest, [
+            ("largest", largest),
             ("mean over records", float((distances * sizes).sum() / sizes.sum())),
         ]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import chdtrc
 
-from evosdc.metrics.base import Breakdown, Goal, Kind, Metric, mean
+from evosdc.metrics.base import Breakdown, MeanOfParts, Metric
 from evosdc.metrics.counts import cell_counts, pair_cells, shares
 from evosdc.metrics.data import Categorical
 
@@ -33,28 +32,13 @@ def cramers_v(data: Categorical, first: int, second: int, smaller: int) -> float
     return float(np.sqrt(chi / data.rows / (smaller - 1)))
 
 
-@dataclass(frozen=True)
-class PairMetric(Metric):
+class PairMetric(MeanOfParts):
     """A mean over all pairs of variables."""
-
-    kind: ClassVar[Kind] = "utility"
-    goal: ClassVar[Goal] = "minimise"
 
     def why_not(self, original: Categorical, synthetic: Categorical) -> str:
         """A pair needs two variables."""
         del synthetic
         return "" if original.columns > 1 else "needs 2 variables, the files have 1"
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the mean over the pairs."""
-        return mean(self.breakdown(original, synthetic))
-
-    def measure(
-        self, original: Categorical, synthetic: Categorical
-    ) -> tuple[float, Breakdown]:
-        """Return the mean over the pairs and the value of each."""
-        parts = self.breakdown(original, synthetic)
-        return mean(parts), parts
 
 
 @dataclass(frozen=True)
@@ -64,22 +48,14 @@ class CramersV(PairMetric):
     A table has the levels that occur in either file, so both have the same shape.
     """
 
-    source: ClassVar[str] = (
+    name = "cramers_v"
+    title = "Mean absolute difference of Cramer's V"
+    source = (
         "Cramer (1946), Mathematical Methods of Statistics; Shlomo (2010), Journal of "
         "Privacy and Confidentiality 2(1); Chen (2020), section 4.7.1.1"
     )
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "cramers_v"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return "Mean absolute difference of Cramer's V"
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+    def parts(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the absolute difference of each pair."""
         used = [
             len(cell_counts(original, synthetic, (j,))[0])
@@ -101,20 +77,12 @@ class CramersV(PairMetric):
 class TwoWayL1(PairMetric):
     """Mean over all two-way tables of the sum of absolute differences of shares."""
 
-    range: ClassVar[tuple[float, float]] = (0.0, 2.0)
-    source: ClassVar[str] = "Chen (2020), section 4.7.1.2, equation 4.8"
+    name = "l1_2"
+    title = "L1 difference of two-way tables"
+    range = (0.0, 2.0)
+    source = "Chen (2020), section 4.7.1.2, equation 4.8"
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "l1_2"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return "L1 difference of two-way tables"
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+    def parts(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the L1 difference of each pair."""
         parts: Breakdown = []
         for j, k in combinations(range(original.columns), 2):
@@ -132,47 +100,37 @@ class MarginChiSquare(Metric):
     1 is what two independent samples of one population give.
     """
 
-    kind: ClassVar[Kind] = "utility"
-    goal: ClassVar[Goal] = "minimise"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    source: ClassVar[str] = (
-        "Pearson's test of homogeneity; Chen (2020), section 5.7, Table 1"
-    )
+    name = "chi_square_1"
+    title = "Chi-square of the margins by degrees of freedom"
+    kind = "utility"
+    goal = "minimise"
+    range = (0.0, float("inf"))
+    source = "Pearson's test of homogeneity; Chen (2020), section 5.7, Table 1"
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "chi_square_1"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return "Chi-square of the margins by degrees of freedom"
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the mean of the statistics by their degrees of freedom."""
-        tests = [self._test(original, synthetic, j) for j in range(original.columns)]
-        ratios = [chi / df for chi, df in tests if df]
-        return sum(ratios) / len(ratios) if ratios else 0.0
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
-        """Return statistic, degrees of freedom and p-value of each variable."""
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return the mean of the statistics, and statistic and p-value of each."""
         parts: Breakdown = []
+        ratios = []
         for j, name in enumerate(original.names):
-            chi, df = self._test(original, synthetic, j)
+            chi, df = _homogeneity(original, synthetic, j)
+            if df:
+                ratios.append(chi / df)
             parts.append((f"{name}: chi-square", chi))
             parts.append((f"{name}: degrees of freedom", float(df)))
             parts.append((f"{name}: p-value", float(chdtrc(df, chi)) if df else 1.0))
-        return parts
+        return sum(ratios) / len(ratios) if ratios else 0.0, parts
 
-    @staticmethod
-    def _test(
-        original: Categorical, synthetic: Categorical, column: int
-    ) -> tuple[float, int]:
-        a, b = cell_counts(original, synthetic, (column,))
-        total = original.rows + synthetic.rows
-        chi = 0.0
-        for counts, rows in ((a, original.rows), (b, synthetic.rows)):
-            expected = (a + b) * (rows / total)
-            chi += float(((counts - expected) ** 2 / expected).sum())
-        return chi, len(a) - 1
+
+def _homogeneity(
+    original: Categorical, synthetic: Categorical, column: int
+) -> tuple[float, int]:
+    """Return the chi-square statistic of a variable and its degrees of freedom."""
+    a, b = cell_counts(original, synthetic, (column,))
+    total = original.rows + synthetic.rows
+    chi = 0.0
+    for counts, rows in ((a, original.rows), (b, synthetic.rows)):
+        expected = (a + b) * (rows / total)
+        chi += float(((counts - expected) ** 2 / expected).sum())
+    return chi, len(a) - 1

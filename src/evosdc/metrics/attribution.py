@@ -1,18 +1,21 @@
-"""Attribution: what does the synthetic file tell about a target, given the key?"""
+"""Attribution: what the synthetic file discloses about a target, given the key."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
-from evosdc.metrics.counts import classes
+from evosdc.metrics.base import Breakdown, Metric
+from evosdc.metrics.counts import cell_counts, classes
 from evosdc.metrics.data import Categorical
 
 Floats = NDArray[np.float64]
+Records = Literal["all", "uniques"]
+NonMatch = Literal["zero", "dropped"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,16 +76,16 @@ class Dcap(Metric):
     non_match
         A record whose key the synthetic file lacks counts 0 ("zero") or is left out
         ("dropped"). With "zero" the measure falls when unique keys are avoided, so read
-        it beside the other.
+        it together with the other.
     """
 
-    records: Literal["all", "uniques"] = "all"
-    non_match: Literal["zero", "dropped"] = "zero"
+    records: Records = "all"
+    non_match: NonMatch = "zero"
 
-    kind: ClassVar[Kind] = "risk"
-    exact: ClassVar[bool] = True
-    goal: ClassVar[Goal] = "minimise"
-    source: ClassVar[str] = (
+    kind = "risk"
+    exact = True
+    goal = "minimise"
+    source = (
         "Elliot (2014), SYLLS report; Taub, Elliot, Pampaka and Smith (2018), Privacy "
         "in Statistical Databases, LNCS 11126; Chen (2020), section 4.7.2.2"
     )
@@ -100,14 +103,15 @@ class Dcap(Metric):
         how = "matched only" if self.non_match == "dropped" else "non-match = 0"
         return f"Correct attribution, {who}, {how}"
 
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the mean over the records, 0 where there are none."""
-        match = match_keys(original, synthetic)
-        chosen = self._chosen(match)
-        if not chosen.any():
-            return 0.0
-        hits, among = match.original_hits[chosen], match.original_matches[chosen]
-        return float((hits / np.maximum(among, 1)).mean())
+    @classmethod
+    def variants(cls, *, holdout: Categorical | None, seed: int) -> Sequence[Self]:
+        """Return one for all records and one for uniques, each in both forms."""
+        del holdout, seed
+        return [
+            cls(records, non_match)
+            for records in get_args(Records)
+            for non_match in get_args(NonMatch)
+        ]
 
     def references(
         self, original: Categorical, synthetic: Categorical
@@ -122,8 +126,10 @@ class Dcap(Metric):
             return {"univariate": 0.0}
         return {"univariate": float(target_shares(original)[chosen].mean())}
 
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
-        """Return how many records count, how many match, and the value by target."""
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return the mean over the records, and by target; 0 where there are none."""
         match = match_keys(original, synthetic)
         chosen = self._chosen(match)
         parts: Breakdown = [
@@ -137,7 +143,7 @@ class Dcap(Metric):
             if of_level.any():
                 name = f"{original.names[original.target]}={label}"
                 parts.append((name, float(chance[of_level].mean())))
-        return parts
+        return _mean(chance[chosen]), parts
 
     def _chosen(self, match: KeyMatch) -> NDArray[np.bool_]:
         chosen = np.ones(len(match.original_size), dtype=np.bool_)
@@ -148,7 +154,7 @@ class Dcap(Metric):
         return chosen
 
 
-def _mean(values: NDArray[np.bool_]) -> float:
+def _mean(values: NDArray[np.generic]) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
@@ -164,10 +170,10 @@ class Tcap(Metric):
 
     tau: float = 1.0
 
-    kind: ClassVar[Kind] = "risk"
-    exact: ClassVar[bool] = True
-    goal: ClassVar[Goal] = "minimise"
-    source: ClassVar[str] = (
+    kind = "risk"
+    exact = True
+    goal = "minimise"
+    source = (
         "Taub and Elliot (2019), The Synthetic Data Challenge, UNECE Work Session on "
         "Statistical Data Confidentiality"
     )
@@ -182,15 +188,6 @@ class Tcap(Metric):
         """What is measured."""
         return f"Targeted correct attribution, tau = {self.tau:g}"
 
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the mean over the believed records, 0 where there are none."""
-        match = match_keys(original, synthetic)
-        chosen = self._believed(match) & (match.synthetic_matches > 0)
-        if not chosen.any():
-            return 0.0
-        hits = match.synthetic_hits[chosen] / match.synthetic_matches[chosen]
-        return float(hits.mean())
-
     def references(
         self, original: Categorical, synthetic: Categorical
     ) -> dict[str, float]:
@@ -198,18 +195,20 @@ class Tcap(Metric):
         del synthetic
         return {"univariate": float(target_shares(original).mean())}
 
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
-        """Return how many synthetic records are believed, and how many match."""
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return the mean over the believed records, 0 where there are none."""
         match = match_keys(original, synthetic)
-        believed = self._believed(match)
-        return [
-            ("share of synthetic records believed", _mean(believed)),
-            ("share of those matched", _mean(match.synthetic_matches[believed] > 0)),
-        ]
-
-    def _believed(self, match: KeyMatch) -> NDArray[np.bool_]:
         within = match.synthetic_own_hits / match.synthetic_size
-        return within >= self.tau - 1e-12
+        believed = within >= self.tau - 1e-12
+        matched = match.synthetic_matches > 0
+        chosen = believed & matched
+        hits = match.synthetic_hits[chosen] / match.synthetic_matches[chosen]
+        return _mean(hits), [
+            ("share of synthetic records believed", _mean(believed)),
+            ("share of those matched", _mean(matched[believed])),
+        ]
 
 
 @dataclass(frozen=True)
@@ -220,35 +219,24 @@ class Disco(Metric):
     value, and it is the right one.
     """
 
-    kind: ClassVar[Kind] = "risk"
-    exact: ClassVar[bool] = True
-    goal: ClassVar[Goal] = "minimise"
-    range: ClassVar[tuple[float, float]] = (0.0, 100.0)
-    source: ClassVar[str] = (
+    name = "disco_pct"
+    title = "Disclosive in synthetic, correct in original (%)"
+    kind = "risk"
+    exact = True
+    goal = "minimise"
+    range = (0.0, 100.0)
+    source = (
         "Raab, Nowok and Dibben (2024), Practical privacy metrics for synthetic data, "
         "arXiv:2406.16826"
     )
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "disco_pct"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return "Disclosive in synthetic, correct in original (%)"
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the share of the original's records in per cent."""
-        match = match_keys(original, synthetic)
-        return 100 * _mean(self.disclosed(match))
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
-        """Return the number of records, and the value by level of the target."""
-        disclosed = self.disclosed(match_keys(original, synthetic))
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return the share of the original's records, and by level of the target."""
+        disclosed = disclosed_targets(match_keys(original, synthetic))
         values = original.codes[:, original.target]
-        return [("records counted", float(original.rows))] + [
+        parts = [("records counted", float(original.rows))] + [
             (
                 f"{original.names[original.target]}={label}",
                 100 * float(disclosed[values == level].mean()),
@@ -256,10 +244,27 @@ class Disco(Metric):
             for level, label in enumerate(original.labels[original.target])
             if (values == level).any()
         ]
+        return 100 * _mean(disclosed), parts
 
-    @staticmethod
-    def disclosed(match: KeyMatch) -> NDArray[np.bool_]:
-        """Return which original records the synthetic ones give away, and rightly."""
-        return (match.original_hits > 0) & (
-            match.original_hits == match.original_matches
-        )
+
+def disclosed_targets(match: KeyMatch) -> NDArray[np.bool_]:
+    """Return the original records whose target all synthetic ones with the key have."""
+    return (match.original_hits > 0) & (match.original_hits == match.original_matches)
+
+
+def risk_figures(original: Categorical, synthetic: Categorical) -> dict[str, float]:
+    """Return the four risks that a search limits and an evaluation reports, as shares.
+
+    dcap and dcap-u are the metrics of these names with no match counting 0; uniques
+    and disco are `rep_uniques_pct` and `disco_pct` by 100.
+    """
+    match = match_keys(original, synthetic)
+    right = match.original_hits / np.maximum(match.original_matches, 1)
+    alone = match.original_size == 1
+    a, b = cell_counts(original, synthetic, original.key)
+    return {
+        "dcap": float(right.mean()),
+        "dcap-u": float(right[alone].mean()) if alone.any() else 0.0,
+        "uniques": float(((a == 1) & (b == 1)).sum()) / synthetic.rows,
+        "disco": float(disclosed_targets(match).mean()),
+    }

@@ -6,7 +6,7 @@ bin of its own, and the quantiles are those of the other numbers. Bins are close
 left: ``edge <= x < next edge``.
 
 The metrics take the bins as they are. A synthesis refines them: it keeps special
-numbers apart from what follows them in their bin, so that they come back exactly, and
+numbers separate from the others of their bin, so that they come back exactly, and
 bins are cut where a rule compares. And it coarsens them: bins of few people are merged.
 """
 

@@ -1,7 +1,7 @@
-"""Numbers written as text, because a few codes stand among them.
+"""Columns of numbers that are text, because a few values are codes.
 
 ``N`` for "not applicable" or ``.`` for "refused" makes a column of incomes a column of
-text. What is a number there is one all the same, and each code is a level of its own.
+text. Its numbers are still read as numbers, and each code is a level of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from evosdc.metrics.binning import MOST_DISTINCT
 Floats = NDArray[np.float64]
 
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
-_MOST_CODES = 5
+_MAX_CODES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,36 +55,44 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def coded_numbers(column: Any, fewest: int = MOST_DISTINCT) -> CodedNumbers | None:
+def coded_numbers(
+    column: Any, most_distinct: int = MOST_DISTINCT
+) -> CodedNumbers | None:
     """Return a column of text as numbers and codes; None where it is something else.
 
     Numbers are those that a program writes: no leading zeros, which codes of places and
-    products have, and more than `fewest` different ones.
+    products have, and more than `most_distinct` different ones.
     """
     if not is_text(column.type):
         return None
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks)
-    encoded = whole.dictionary_encode()
-    found = encoded.dictionary.to_pylist()
+    encoded, found = _encoded(column)
     numeric = [bool(_NUMBER.fullmatch(text)) for text in found]
     labels = tuple(sorted(t for t, ok in zip(found, numeric, strict=True) if not ok))
-    if sum(numeric) <= fewest or len(labels) > _MOST_CODES:
+    if sum(numeric) <= most_distinct or len(labels) > _MAX_CODES:
         return None
     return _split(encoded, found, labels)
 
 
 def as_coded(column: Any, labels: tuple[str, ...]) -> CodedNumbers:
     """Return another column of the same kind; codes it does not share come last."""
-    text = pc.cast(column, pa.string())
-    whole = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
-    if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks)
-    encoded = whole.dictionary_encode()
-    found = encoded.dictionary.to_pylist()
+    encoded, found = _encoded(pc.cast(column, pa.string()))
     other = {t for t in found if not _NUMBER.fullmatch(t)} - set(labels)
     return _split(encoded, found, (*labels, *sorted(other)))
+
+
+def _encoded(column: Any) -> tuple[Any, list[str]]:
+    """Return a column of text as a dictionary array, and its dictionary."""
+    encoded = one_array(column).dictionary_encode()
+    return encoded, encoded.dictionary.to_pylist()
+
+
+def one_array(column: Any) -> Any:
+    """Return a column without chunks."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    # Of large text there may still be several.
+    return (
+        pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
+    )
 
 
 def _split(encoded: Any, found: list[str], labels: tuple[str, ...]) -> CodedNumbers:

@@ -1,18 +1,17 @@
-"""Multiple correspondence analysis: do the categories lie in the same places?"""
+"""Multiple correspondence analysis: do the categories have the same coordinates?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
 
-from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
+from evosdc.metrics.base import Breakdown, Metric
 from evosdc.metrics.data import Categorical
+from evosdc.metrics.deadline import check_time
 from evosdc.metrics.logistic import pair_sums
-from evosdc.metrics.patience import check_time
 
 Floats = NDArray[np.float64]
 
@@ -68,18 +67,14 @@ class McaDistance(Metric):
     dimensions: int = 2
     max_categories: int = 1500
 
-    kind: ClassVar[Kind] = "utility"
-    goal: ClassVar[Goal] = "minimise"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    source: ClassVar[str] = (
+    name = "mca"
+    kind = "utility"
+    goal = "minimise"
+    range = (0.0, float("inf"))
+    source = (
         "Abdi and Valentin (2007), Encyclopedia of Measurement and Statistics; "
         "Schonemann (1966), Psychometrika 31(1)"
     )
-
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "mca"
 
     @property
     def title(self) -> str:
@@ -94,23 +89,15 @@ class McaDistance(Metric):
             return f"there are {count} categories, more than {self.max_categories}"
         return ""
 
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the relative distance of the clouds."""
-        return self.measure(original, synthetic)[0]
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
-        """Return the distance each category moved."""
-        return self.measure(original, synthetic)[1]
-
     def measure(
         self, original: Categorical, synthetic: Categorical
     ) -> tuple[float, Breakdown]:
-        """Return both from one analysis of each file."""
+        """Return the relative distance of the clouds and what each category moved."""
         masses, first, second, both = self._clouds(original, synthetic)
         labels = [
             f"{name}={label}"
-            for name, words in zip(original.names, original.labels, strict=True)
-            for label in words
+            for name, levels in zip(original.names, original.labels, strict=True)
+            for label in levels
         ]
         moved = np.sqrt(((first - second) ** 2).sum(axis=1))
         parts = [(labels[i], float(d)) for i, d in zip(both, moved, strict=True)]

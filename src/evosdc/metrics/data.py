@@ -46,7 +46,7 @@ class Categorical:
     key
         Columns an intruder is taken to know.
     labels
-        The levels in words, a missing value last.
+        The names of the levels, that of missing values last.
     ordered
         Whether the codes of a variable follow an order (bins of a number do).
     missing
@@ -71,10 +71,6 @@ class Categorical:
     def columns(self) -> int:
         """How many variables there are."""
         return int(self.codes.shape[1])
-
-    def has_missing(self, column: int) -> bool:
-        """Whether the last level of a variable stands for missing values."""
-        return self.missing[column]
 
     def with_codes(self, codes: NDArray[np.integer]) -> Categorical:
         """Return other records of the same variables."""
@@ -107,7 +103,7 @@ def from_codes(
     )
     return Categorical(
         codes=array,
-        names=tuple(names) if names is not None else _default_names(columns),
+        names=tuple(names or (f"v{j + 1}" for j in range(columns))),
         levels=sizes,
         target=target,
         key=tuple(key),
@@ -115,10 +111,6 @@ def from_codes(
         ordered=tuple(ordered) if ordered is not None else (False,) * columns,
         missing=(False,) * columns,
     )
-
-
-def _default_names(columns: int) -> tuple[str, ...]:
-    return tuple(f"v{j + 1}" for j in range(columns))
 
 
 def encode_frames(
@@ -146,10 +138,7 @@ def encode_frames(
         ... where the original has more distinct values than this. Missing values are
         a level of their own.
     """
-    tables = [_arrow(frame) for frame in frames]
-    names = tuple(tables[0].column_names)
-    for table in tables:
-        _same_columns(names, table)
+    tables, names = _tables(frames)
     target_index, key_indices = _roles(names, key, target)
     encoded = [
         _encode_column(name, [t.column(name) for t in tables], bins, max_distinct)
@@ -163,19 +152,14 @@ def encode_exact(
 ) -> tuple[Categorical, ...]:
     """Encode frames with every value as it is in its file: nothing is binned.
 
-    This is how an intruder meets a key, and the one coding of the risks, here and in
-    the search. Only the target, which he wants to learn, is taken in classes where it
-    is a number of many values (see `class_codes`): these stand in a column of their
-    own, the last.
+    Risks use this coding, here and in the search: an intruder knows the key as it is.
+    Only a target that is a number of many values is taken in bins (see `bin_codes`),
+    which are a column of their own, the last.
     """
-    tables = [_arrow(frame) for frame in frames]
-    names = tuple(tables[0].column_names)
-    for table in tables:
-        _same_columns(names, table)
+    tables, names = _tables(frames)
     at, key_indices = _roles(names, key, target)
     encoded = [_exact_column(name, [t.column(name) for t in tables]) for name in names]
-    aim = [t.column(target) for t in tables]
-    wanted = _class_column(target, aim)
+    wanted = _binned_column(target, [t.column(target) for t in tables])
     if len(wanted.labels) != encoded[at].size:
         return _files(
             tables, (*names, target), [*encoded, wanted], key_indices, len(names)
@@ -192,21 +176,13 @@ def exact_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
     return _exact_column(name, parts).codes
 
 
-def class_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
-    """Return the classes of a target in several files, joined; the first file decides.
-
-    Its values are classes of their own, but numbers of more than 40 different values
-    are cut into 20 bins: who learns an income nearly has learnt it.
-    """
-    return _class_column(name, parts).codes
-
-
 def bin_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
     """Return the codes of a column of several files, joined, numbers in bins.
 
-    As `encode_frames` has them.
+    The first file decides on the bins, as in `encode_frames`. Targets are taken like
+    this: who learns an income nearly has learnt it.
     """
-    return _class_column(name, parts).codes
+    return _binned_column(name, parts).codes
 
 
 def _files(
@@ -244,24 +220,28 @@ class _Column:
 
 def _exact_column(name: str, parts: Sequence[Any]) -> _Column:
     column = _encode_column(name, parts, 1, None)
-    # Labels of many values would only take room: a risk names no value of a key.
+    # Labels of many values would only take memory: a risk names no value of a key.
     return replace(column, labels=())
 
 
-def _class_column(name: str, parts: Sequence[Any]) -> _Column:
+def _binned_column(name: str, parts: Sequence[Any]) -> _Column:
     return _encode_column(name, parts, BINS, MOST_DISTINCT)
 
 
-def _arrow(frame: Any) -> pa.Table:
-    table = to_arrow(frame)
-    if table.num_rows == 0:
-        raise InputError(
-            "a frame without records", expected="at least one record in each file"
-        )
-    return table
+def _tables(frames: Sequence[Any]) -> tuple[list[pa.Table], tuple[str, ...]]:
+    """Return the frames as Arrow tables of the same variables, and their names."""
+    tables = [to_arrow(frame) for frame in frames]
+    names = tuple(tables[0].column_names)
+    for table in tables:
+        if table.num_rows == 0:
+            raise InputError(
+                "a frame without records", expected="at least one record in each file"
+            )
+        _refuse_other_columns(names, table)
+    return tables, names
 
 
-def _same_columns(names: tuple[str, ...], table: pa.Table) -> None:
+def _refuse_other_columns(names: tuple[str, ...], table: pa.Table) -> None:
     found = set(table.column_names)
     missing = [name for name in names if name not in found]
     extra = sorted(found.difference(names))
@@ -312,7 +292,7 @@ def _encode_column(
         first = coded_numbers(parts[0], max_distinct)
         if first is not None:
             return _encode_coded(first, parts, bins, max_distinct)
-    return _encode_words(parts)
+    return _encode_text(parts)
 
 
 def _kind(kind: pa.DataType) -> str:
@@ -354,7 +334,7 @@ def _in_steps(
     """Return each value, or one of the original that is less than half a step away.
 
     A step is the least difference of two values of the original: a little noise must
-    not make a level of its own of every value.
+    not turn every value into a new level.
     """
     if len(source) < 2:
         return values
@@ -382,7 +362,7 @@ def _encode_coded(
     return _with_missing(found[~absent], absent, every, ordered=False)
 
 
-def _encode_words(parts: Sequence[Any]) -> _Column:
+def _encode_text(parts: Sequence[Any]) -> _Column:
     plain = [
         part.cast(part.type.value_type) if pa.types.is_dictionary(part.type) else part
         for part in parts

@@ -18,22 +18,22 @@ from numpy.typing import NDArray
 from evosdc.metrics.binning import BINS, MOST_DISTINCT, quantile_cuts
 from evosdc.metrics.counts import cell_counts, classes
 from evosdc.metrics.data import Categorical, from_codes
-from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
-from evosdc.metrics.patience import check_time
+from evosdc.metrics.deadline import check_time
+from evosdc.metrics.memorisation_tests import Coded, FreshTest, fresh_tests
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Columns of more levels keep their names: they are left out in turn.
-_MOST_LEVELS = 50
-# Levels are matched by so many records of each file at most, in so many rounds.
-_MOST_RECORDS = 20_000
-# Of larger files a part is attacked.
-_MOST_ATTACKED = 50_000
+# Columns of more levels keep their names; `_all_but_one` leaves each out in turn.
+_MAX_LEVELS = 50
+# Levels are matched by at most so many records of each file, in `_ROUNDS` rounds.
+_MAX_RECORDS = 20_000
+# Of larger files a sample is attacked.
+_MAX_ATTACKED = 50_000
 _ROUNDS = 4
 # A gain by other names is one beyond three standard errors, of enough records.
-_ERRORS = 3.0
-_LEAST_GAIN = 0.25
+_MAX_ERRORS = 3.0
+_MIN_GAIN = 0.25
 
 
 def disguised_tests(
@@ -46,11 +46,11 @@ def disguised_tests(
     """
     rng = np.random.default_rng([seed, 16])
     first, second = (
-        data.take(np.sort(rng.permutation(data.rows)[:_MOST_ATTACKED]))
+        data.take(np.sort(rng.permutation(data.rows)[:_MAX_ATTACKED]))
         for data in (original, synthetic)
     )
     part = second.rows / max(original.rows, synthetic.rows)
-    tests = _but_one(first, second, part, rng)
+    tests = _all_but_one(first, second, part, rng)
     # Where only some people are real the bins of the original find more of them than
     # ranks do, which others shift.
     for by_rank in (False, True):
@@ -82,14 +82,14 @@ def _renamed_tests(
         return ()
     names = _best_names(
         *(
-            data.take(np.sort(rng.permutation(data.rows)[:_MOST_RECORDS]))
+            data.take(np.sort(rng.permutation(data.rows)[:_MAX_RECORDS]))
             for data in (original, learnt)
         )
     )
-    renamed = _under(names, made)
-    plain = _partners(original, made)
-    gain = _partners(original, renamed) - plain
-    if gain <= max(_ERRORS * sqrt(plain + 1.0), _LEAST_GAIN * made.rows):
+    renamed = _renamed(names, made)
+    plain = _matched_records(original, made)
+    gain = _matched_records(original, renamed) - plain
+    if gain <= max(_MAX_ERRORS * sqrt(plain + 1.0), _MIN_GAIN * made.rows):
         return ()
     changed = [
         repr(name)
@@ -120,17 +120,17 @@ def _same_but_for_names(original: Coded, synthetic: Coded) -> bool:
         if not np.array_equal(one, two):
             return False
     first, second = _in_bins(original, synthetic, by_rank=True)
-    return same_records(first, _under(_best_names(first, second), second))
+    return same_records(first, _renamed(_best_names(first, second), second))
 
 
-def _partners(original: Categorical, synthetic: Categorical) -> float:
-    """Count the records of one file that have a partner of their own in the other."""
+def _matched_records(original: Categorical, synthetic: Categorical) -> float:
+    """Count the records of one file that can be paired with equal ones of the other."""
     check_time()
     a, b = cell_counts(original, synthetic, range(original.columns))
     return float(np.minimum(a, b).sum())
 
 
-def _under(names: Sequence[Ints], data: Categorical) -> Categorical:
+def _renamed(names: Sequence[Ints], data: Categorical) -> Categorical:
     """Return a file with its levels under other names."""
     return data.with_codes(
         np.column_stack([to[data.codes[:, j]] for j, to in enumerate(names)])
@@ -140,7 +140,7 @@ def _under(names: Sequence[Ints], data: Categorical) -> Categorical:
 def same_records(original: Categorical, synthetic: Categorical) -> bool:
     """Whether two files hold the same records, in any order.
 
-    Attacks cannot tell where all combinations are common, and nobody should have to.
+    Attacks show nothing where all combinations are common.
     """
     if original.rows != synthetic.rows:
         return False
@@ -157,7 +157,7 @@ def _best_names(original: Categorical, synthetic: Categorical) -> list[Ints]:
         matcher.improved(same, matcher.by_records),
         matcher.improved(same, matcher.by_pairs),
         matcher.improved(matcher.by_frequency(), matcher.by_pairs),
-        key=lambda names: _partners(original, _under(names, synthetic)),
+        key=lambda names: _matched_records(original, _renamed(names, synthetic)),
     )
 
 
@@ -220,7 +220,7 @@ class _Matcher:
     def __init__(self, original: Categorical, synthetic: Categorical) -> None:
         self.original, self.synthetic = original, synthetic
         self.free = [
-            j for j, size in enumerate(original.levels) if 1 < size <= _MOST_LEVELS
+            j for j, size in enumerate(original.levels) if 1 < size <= _MAX_LEVELS
         ]
         self.margins = {
             j: tuple(
@@ -258,7 +258,7 @@ class _Matcher:
             for j in self.free:
                 check_time()
                 shared = common(j, names)
-                # Of names that do equally well those that are there stay.
+                # Among equally good names the present ones are kept.
                 shared[names[j], np.arange(len(shared))] += 1e-9
                 better = self._assigned(j, shared)
                 used = self.margins[j][1] > 0
@@ -286,7 +286,7 @@ class _Matcher:
     def by_pairs(self, j: int, names: Sequence[Ints]) -> Floats:
         """Return what the levels of a column share in margins and two-way tables.
 
-        This tells levels apart where all the people are there.
+        This distinguishes levels where all the people are in the file.
         """
         first, second = self.margins[j]
         common = np.minimum(first[:, None], second)
@@ -302,11 +302,11 @@ class _Matcher:
     def by_records(self, j: int, names: Sequence[Ints]) -> Floats:
         """Return the records that levels of a column share on all other columns.
 
-        This tells levels apart where some of the people are there, and the other
-        columns have the names of the original.
+        This distinguishes levels where some of the people are in the file, and the
+        other columns have the names of the original.
         """
         others = [k for k in range(len(names)) if k != j]
-        other = _under(names, self.synthetic)
+        other = _renamed(names, self.synthetic)
         one, two, number = classes(self.original, other, others)
         shared = np.flatnonzero(
             np.bincount(one, minlength=number) * np.bincount(two, minlength=number)
@@ -344,7 +344,7 @@ def _two_way(data: Categorical, j: int, k: int) -> Floats:
     return counts.reshape(data.levels[j], width) / data.rows
 
 
-def _but_one(
+def _all_but_one(
     original: Coded, synthetic: Coded, part: float, rng: np.random.Generator
 ) -> tuple[FreshTest, ...]:
     """Look for people who are alone on all columns but one.
@@ -369,8 +369,8 @@ def _but_one(
         for j, name in enumerate(original.bins.names):
             check_time()
             others = [k for k in range(columns) if k != j]
-            value, of = _lone(coded[0], coded[1], others)
-            usual, of_half = _lone(coded[2], coded[3], others)
+            value, of = _found_uniques(coded[0], coded[1], others)
+            usual, of_half = _found_uniques(coded[2], coded[3], others)
             # A file of twice the size finds a person at most twice as often.
             share = min(1.0, times * usual / of_half) if of_half else 1.0
             halfway = (max(part, share) + share) / 2.0
@@ -383,14 +383,14 @@ def _but_one(
                     f"(times {times:.3g}, as a larger one at most)",
                     value=value,
                     usual=share * of,
-                    bound=of * halfway + _ERRORS * sqrt(of) / 2.0,
+                    bound=of * halfway + _MAX_ERRORS * sqrt(of) / 2.0,
                     of=of,
                 )
             )
     return (max(tests, key=lambda test: test.value - test.bound),)
 
 
-def _lone(
+def _found_uniques(
     attacked: Categorical, other: Categorical, columns: Sequence[int]
 ) -> tuple[float, float]:
     """Count the records of one file that are alone, and of them those in the other."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rel_entr
 
-from evosdc.metrics.base import Breakdown, Goal, Kind, Metric, mean
+from evosdc.metrics.base import Breakdown, MeanOfParts
 from evosdc.metrics.counts import cell_counts, shares, tables
 from evosdc.metrics.data import Categorical
-from evosdc.metrics.patience import check_time
+from evosdc.metrics.deadline import check_time
 
 Shares = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ def total_variation(p: Shares, q: Shares) -> float:
 
 
 @dataclass(frozen=True)
-class TableMetric(Metric):
+class TableMetric(MeanOfParts):
     """A mean over tables: all of `ways` variables, or the one of all variables.
 
     Beyond `limit` tables a random `limit` of them, drawn with `seed`, is taken; fewer,
@@ -43,21 +44,34 @@ class TableMetric(Metric):
     seed: int = 0
     budget: int = 200_000_000
 
-    kind: ClassVar[Kind] = "utility"
-    goal: ClassVar[Goal] = "minimise"
     stem: ClassVar[str]
-    words: ClassVar[str]
+    label: ClassVar[str]
+    ways_measured: ClassVar[tuple[int | Literal["full"], ...]] = (1, 2)
 
     @property
     def name(self) -> str:
         """The stem and the number of variables of a table."""
         return f"{self.stem}_{self.ways}"
 
+    @classmethod
+    def variants(cls, *, holdout: Categorical | None, seed: int) -> Sequence[Self]:
+        """Return one metric for tables of each number of variables."""
+        del holdout
+        return [
+            cls(ways) if ways == "full" else cls(ways, seed=seed)
+            for ways in cls.ways_measured
+        ]
+
+    @property
+    def slowness(self) -> int:
+        """Tables of three and four variables are many."""
+        return 3 if self.kind == "utility" and self.ways in (3, 4) else super().slowness
+
     @property
     def title(self) -> str:
-        """The words and the tables."""
+        """The label and the tables."""
         which = "full table" if self.ways == "full" else f"{self.ways}-way tables"
-        return f"{self.words}, {which}"
+        return f"{self.label}, {which}"
 
     @abstractmethod
     def of_table(
@@ -72,18 +86,7 @@ class TableMetric(Metric):
             return f"needs {self.ways} variables, the files have {original.columns}"
         return ""
 
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the mean over the tables."""
-        return mean(self.breakdown(original, synthetic))
-
-    def measure(
-        self, original: Categorical, synthetic: Categorical
-    ) -> tuple[float, Breakdown]:
-        """Return the mean over the tables and the value of each."""
-        parts = self.breakdown(original, synthetic)
-        return mean(parts), parts
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+    def parts(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the value of each table."""
         everything = tuple(range(original.columns))
         affordable = max(20, self.budget // (original.rows + synthetic.rows))
@@ -96,9 +99,9 @@ class TableMetric(Metric):
         parts: Breakdown = []
         for columns in chosen:
             check_time()
-            words = " x ".join(original.names[j] for j in columns)
+            names = " x ".join(original.names[j] for j in columns)
             value = self.of_table(original, synthetic, columns)
-            parts.append(("all variables" if self.ways == "full" else words, value))
+            parts.append(("all variables" if self.ways == "full" else names, value))
         return parts
 
 
@@ -106,9 +109,10 @@ class TableMetric(Metric):
 class JensenShannon(TableMetric):
     """Jensen-Shannon distance: the square root of the divergence with base 2."""
 
-    stem: ClassVar[str] = "jsd"
-    words: ClassVar[str] = "Jensen-Shannon distance"
-    source: ClassVar[str] = (
+    stem = "jsd"
+    ways_measured = (1, 2, 3, 4, "full")
+    label = "Jensen-Shannon distance"
+    source = (
         "Lin (1991), IEEE Trans. Inf. Theory 37(1); "
         "Chen (2020), PhD thesis, University of Manchester, section 4.7.1.3"
     )
@@ -124,9 +128,10 @@ class JensenShannon(TableMetric):
 class TotalVariation(TableMetric):
     """Total variation distance: half the sum of absolute differences of shares."""
 
-    stem: ClassVar[str] = "tvd"
-    words: ClassVar[str] = "Total variation distance"
-    source: ClassVar[str] = "Levin, Peres and Wilmer (2009), Markov Chains, section 4.1"
+    stem = "tvd"
+    ways_measured = (1, 2, 3, 4, "full")
+    label = "Total variation distance"
+    source = "Levin, Peres and Wilmer (2009), Markov Chains, section 4.1"
 
     def of_table(
         self, original: Categorical, synthetic: Categorical, columns: tuple[int, ...]
@@ -144,10 +149,10 @@ class RatioOfEstimates(TableMetric):
     by shares.
     """
 
-    goal: ClassVar[Goal] = "maximise"
-    stem: ClassVar[str] = "roe"
-    words: ClassVar[str] = "Ratio of estimates"
-    source: ClassVar[str] = (
+    goal = "maximise"
+    stem = "roe"
+    label = "Ratio of estimates"
+    source = (
         "Taub, Elliot and Sakshaug (2017), UNECE Work Session on Statistical Data "
         "Confidentiality"
     )
@@ -169,10 +174,10 @@ class TablePropensity(TableMetric):
     are. About 1 for data drawn from the right model.
     """
 
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    stem: ClassVar[str] = "pmse_tables"
-    words: ClassVar[str] = "pMSE ratio of saturated models"
-    source: ClassVar[str] = (
+    range = (0.0, float("inf"))
+    stem = "pmse_tables"
+    label = "pMSE ratio of saturated models"
+    source = (
         "Raab, Nowok and Dibben (2021), arXiv:2109.12717; Voas and Williamson (2001), "
         "Geographical and Environmental Modelling 5(2)"
     )

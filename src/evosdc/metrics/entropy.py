@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log, prod, sqrt
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from evosdc.metrics.base import Goal, Kind
 from evosdc.metrics.counts import cell_counts
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.divergence import TableMetric
@@ -52,7 +50,7 @@ def table_risk(
     zeros = unlisted + int((first == 0).sum())
     either = unlisted + int(((first == 0) | (second == 0)).sum())
     both = unlisted + int(((first == 0) & (second == 0)).sum())
-    # No zero in common tells the intruder nothing: the exponent grows without end.
+    # Without a common zero the exponent is infinite: zeros tell nothing.
     empty = (zeros / cells) ** (either / both) if both else 0.0
     p, q = first / rows, second / int(second.sum())
     entropy = float(entr(p).sum())
@@ -75,11 +73,11 @@ class EntropyRisk(TableMetric):
 
     weights: tuple[float, float, float] = (0.1, 0.8, 0.1)
 
-    kind: ClassVar[Kind] = "risk"
-    goal: ClassVar[Goal] = "minimise"
-    stem: ClassVar[str] = "entropy_risk"
-    words: ClassVar[str] = "Entropy measure of attribute risk"
-    source: ClassVar[str] = (
+    kind = "risk"
+    stem = "entropy_risk"
+    ways_measured = (2,)
+    label = "Entropy measure of attribute risk"
+    source = (
         "Antal, Shlomo and Elliot (2014), Privacy in Statistical Databases, LNCS 8744; "
         "Chen (2020), equation 2.5"
     )

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.metrics.amounts import NumberComparison
 from evosdc.metrics.base import Goal, Kind
 from evosdc.metrics.counts import shares
 from evosdc.metrics.data import Categorical
-from evosdc.metrics.divergence import jensen_shannon
-from evosdc.metrics.fresh import FreshTest
-from evosdc.metrics.patience import (
+from evosdc.metrics.deadline import (
     INTERRUPTED,
     NO_TIME,
     OutOfTimeError,
     check_time,
 )
+from evosdc.metrics.divergence import jensen_shannon
+from evosdc.metrics.memorisation_tests import FreshTest
+from evosdc.metrics.numeric_comparison import NumberComparison
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class Measurements:
         sentence each.
     risk
         The four risks that a search limits, as shares (see
-        `evosdc.metrics.figures.risk_figures`).
+        `evosdc.metrics.attribution.risk_figures`).
     target_in_classes
         Whether the target is a number of many values, taken in classes.
     tests
-        The attacks that the verdict rests on, beside the same with a fresh sample.
+        The attacks that the verdict rests on, each compared with a fresh sample.
     left_out
         Columns of the original that were not compared, and why.
     numbers

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
+from evosdc.compile.kernels import kernel
+from evosdc.metrics.base import Breakdown, Metric
 from evosdc.metrics.counts import distinct_rows
 from evosdc.metrics.data import Categorical
 
@@ -22,19 +24,49 @@ def distances(queries: Categorical, data: Categorical, kind: Distance) -> Floats
     Hamming counts the variables that differ; Gower takes an ordered variable by its
     difference over its range.
     """
-    # Numba is loaded on first use only.
-    from evosdc.metrics.nearest import nearest_distance
-
     step = _steps(data) if kind == "gower" else np.zeros(data.columns)
     asked, (places,) = distinct_rows((queries,), range(queries.columns))
     known, _ = distinct_rows((data,), range(data.columns))
-    found = nearest_distance(_apart(asked, data), _apart(known, data), step)
+    found = nearest_distance(
+        _separate_missing(asked, data), _separate_missing(known, data), step
+    )
     return np.asarray(found)[places]
+
+
+@kernel
+def nearest_distance(
+    queries: NDArray[np.int32],
+    data: NDArray[np.int32],
+    step: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the distance of each query to its nearest record.
+
+    A variable with `step` 0 adds 1 where the codes differ, any other adds `step` times
+    their difference, at most 1.
+    """
+    number, width = queries.shape
+    out = np.empty(number)
+    for i in range(number):
+        best = float(width) + 1.0
+        for r in range(data.shape[0]):
+            total = 0.0
+            for j in range(width):
+                gap = abs(queries[i, j] - data[r, j])
+                if gap != 0:
+                    total += 1.0 if step[j] == 0.0 else min(1.0, gap * step[j])
+                    if total >= best:
+                        break
+            if total < best:
+                best = total
+                if best == 0.0:
+                    break
+        out[i] = best
+    return out
 
 
 def _steps(data: Categorical) -> Floats:
     """Return what one step of a code is worth; 0 where any difference counts 1."""
-    known = [size - data.has_missing(j) for j, size in enumerate(data.levels)]
+    known = np.array(data.levels) - np.array(data.missing)
     return np.array(
         [
             1 / (size - 1) if ordered and size > 1 else 0.0
@@ -43,10 +75,10 @@ def _steps(data: Categorical) -> Floats:
     )
 
 
-def _apart(codes: NDArray[np.int32], data: Categorical) -> NDArray[np.int32]:
+def _separate_missing(codes: NDArray[np.int32], data: Categorical) -> NDArray[np.int32]:
     """Move the code of a missing value far from every known one."""
     for j, size in enumerate(data.levels):
-        if data.has_missing(j):
+        if data.missing[j]:
             codes[codes[:, j] == size - 1, j] = 2 * size
     return codes
 
@@ -88,7 +120,7 @@ class HoldoutMetric(Metric):
     distance
         "hamming" or "gower".
     max_records
-        Samples larger than this are drawn down.
+        Larger samples are reduced to this many records.
     seed
         Seed of the samples: original and hold-out are made equally large.
     """
@@ -98,19 +130,21 @@ class HoldoutMetric(Metric):
     max_records: int = 5000
     seed: int = 0
 
-    kind: ClassVar[Kind] = "risk"
-    goal: ClassVar[Goal] = "minimise"
+    kind = "risk"
+    goal = "minimise"
+    against_holdout = True
+
+    @classmethod
+    def variants(cls, *, holdout: Categorical | None, seed: int) -> Sequence[Self]:
+        """Return the test against the hold-out, if there is one."""
+        return [] if holdout is None else [cls(holdout, seed=seed)]
 
     def references(
         self, original: Categorical, synthetic: Categorical
     ) -> dict[str, float]:
-        """Return the value of a synthetic file that knows nobody."""
+        """Return the value of a synthetic file that is independent of the original."""
         del original, synthetic
         return {"chance": 0.5}
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the value, the first part of the breakdown."""
-        return self.breakdown(original, synthetic)[0][1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +155,18 @@ class NearerShare(HoldoutMetric):
     of the same population; more is memory.
     """
 
-    source: ClassVar[str] = (
+    source = (
         "Platzer and Reutterer (2021), Holdout-based empirical assessment of "
         "mixed-type synthetic data, Frontiers in Big Data 4; Gower (1971), Biometrics "
         "27(4)"
     )
+
+    @classmethod
+    def variants(cls, *, holdout: Categorical | None, seed: int) -> Sequence[Self]:
+        """Return the test by either distance, if there is a hold-out."""
+        if holdout is None:
+            return []
+        return [cls(holdout, distance, seed=seed) for distance in get_args(Distance)]
 
     @property
     def name(self) -> str:
@@ -137,19 +178,22 @@ class NearerShare(HoldoutMetric):
         """What is measured."""
         return f"Share nearer to the original than to the hold-out ({self.distance})"
 
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
         """Return the share, its standard error and the mean distances."""
         rng = np.random.default_rng(self.seed)
         size = min(original.rows, self.holdout.rows)
-        inside, outside = sample(original, size, rng), sample(self.holdout, size, rng)
-        asked = sample(synthetic, self.max_records, rng)
-        near = distances(asked, inside, self.distance)
-        far = distances(asked, outside, self.distance)
+        members, others = sample(original, size, rng), sample(self.holdout, size, rng)
+        queries = sample(synthetic, self.max_records, rng)
+        near = distances(queries, members, self.distance)
+        far = distances(queries, others, self.distance)
         # Sums of fractions tie up to rounding.
         tied = np.abs(near - far) < 1e-9
         score = np.where(tied, 0.5, near < far)
-        return [
-            ("share nearer", float(score.mean())),
+        share = float(score.mean())
+        return share, [
+            ("share nearer", share),
             ("standard error", float(score.std() / np.sqrt(len(score)))),
             ("mean distance to the original", float(near.mean())),
             ("mean distance to the hold-out", float(far.mean())),
@@ -160,38 +204,32 @@ class NearerShare(HoldoutMetric):
 
 @dataclass(frozen=True, eq=False)
 class MembershipAuc(HoldoutMetric):
-    """Membership test: can people in the data be told from people who are not?
+    """Membership test: can people in the data be recognised?
 
     The area under the curve of guessing membership by the distance to the nearest
     synthetic record: one half is chance, 1 certainty.
     """
 
-    source: ClassVar[str] = (
+    name = "membership_auc"
+    title = "Membership test, area under the curve"
+    source = (
         "Hayes et al. (2019), PoPETs 2019(1); van Breugel et al. (2023), AISTATS; Mann "
         "and Whitney (1947), Annals of Mathematical Statistics 18(1)"
     )
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "membership_auc"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return "Membership test, area under the curve"
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
         """Return the area, its standard error by chance and the mean distances."""
         rng = np.random.default_rng(self.seed)
         size = min(original.rows, self.holdout.rows, self.max_records)
-        inside, outside = sample(original, size, rng), sample(self.holdout, size, rng)
-        near = distances(inside, synthetic, self.distance)
-        far = distances(outside, synthetic, self.distance)
+        members, others = sample(original, size, rng), sample(self.holdout, size, rng)
+        near = distances(members, synthetic, self.distance)
+        far = distances(others, synthetic, self.distance)
         ranks, ties = _middle_ranks(-np.round(np.concatenate([near, far]), 9))
         a, b = len(near), len(far)
         area = (float(ranks[:a].sum()) - a * (a + 1) / 2) / (a * b)
-        return [
+        return area, [
             ("area under the curve", area),
             ("standard error", _area_error(a, b, ties)),
             ("mean distance of members", float(near.mean())),

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from evosdc.compile.kernels import kernel
-from evosdc.metrics.patience import check_time
+from evosdc.metrics.deadline import check_time
 
 Floats = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def build_design(
 def fit_logistic(
     design: Design, successes: Floats, trials: Floats, *, iterations: int = 60
 ) -> LogisticFit:
-    """Fit by Newton steps with halving until the deviance stands still.
+    """Fit by Newton steps with halving until the deviance is constant.
 
     Aliased columns are found by a pivoted Cholesky factor and left out. Where the data
     separate, coefficients grow until the deviance no longer moves: probabilities are

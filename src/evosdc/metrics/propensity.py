@@ -1,23 +1,24 @@
-"""Propensity scores: can a model tell synthetic records from original ones?"""
+"""Propensity scores: can a model distinguish synthetic records from original ones?"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
-from typing import ClassVar, Literal
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from evosdc.errors import MissingExtraError
-from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
+from evosdc.metrics.base import Breakdown, Metric
 from evosdc.metrics.counts import distinct_rows, levels_used
 from evosdc.metrics.data import Categorical
+from evosdc.metrics.deadline import check_time
 from evosdc.metrics.logistic import Design, build_design, fit_logistic
-from evosdc.metrics.patience import check_time
 
 Model = Literal["main", "interactions", "cart"]
 Form = Literal["pmse", "ratio", "standardised"]
@@ -78,9 +79,9 @@ class PropensityScore(Metric):
     draws: int = 10
     seed: int = 0
 
-    kind: ClassVar[Kind] = "utility"
-    goal: ClassVar[Goal] = "minimise"
-    source: ClassVar[str] = (
+    kind = "utility"
+    goal = "minimise"
+    source = (
         "Woo et al. (2009), Journal of Privacy and Confidentiality 1(1); Snoke et al. "
         "(2018), Journal of the Royal Statistical Society A 181(3)"
     )
@@ -110,7 +111,7 @@ class PropensityScore(Metric):
         return (0.0 if self.form == "ratio" else -float("inf"), float("inf"))
 
     def why_not(self, original: Categorical, synthetic: Categorical) -> str:
-        """There must be something to tell apart, by not too many parameters."""
+        """Some variable must vary, and the parameters must not be too many."""
         used = [size - 1 for size in levels_used(original, synthetic)]
         if not sum(used):
             return "no variable varies"
@@ -124,21 +125,39 @@ class PropensityScore(Metric):
             return f"the model has {count} parameters, more than {self.max_parameters}"
         return ""
 
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the score in the form asked for."""
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return the score in the form asked for, then all three forms."""
         score = self.fit(original, synthetic)
-        return float(getattr(score, self.form))
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
-        """Return all three forms, the expectation and the number of parameters."""
-        score = self.fit(original, synthetic)
-        return [
+        return float(getattr(score, self.form)), [
             ("pMSE", score.pmse),
             ("expected pMSE", score.expected),
             ("ratio", score.ratio),
             ("standardised", score.standardised),
             ("parameters", float(score.parameters)),
         ]
+
+    @classmethod
+    def variants(cls, *, holdout: Categorical | None, seed: int) -> Sequence[Self]:
+        """Return each model in each form."""
+        del holdout
+        return [
+            cls(model, form, seed=seed)
+            for model in get_args(Model)
+            for form in get_args(Form)
+        ]
+
+    @property
+    def slowness(self) -> int:
+        """Main effects are quick to fit, interactions and trees slow."""
+        return {"main": 2, "interactions": 5, "cart": 6}[self.model]
+
+    @staticmethod
+    def forget() -> None:
+        """Drop the fits, and with them the files they came from."""
+        _logistic_score.cache_clear()
+        _tree_score.cache_clear()
 
     def fit(self, original: Categorical, synthetic: Categorical) -> Propensity:
         """Fit the model once for all forms."""
@@ -163,12 +182,6 @@ def _logistic_score(
     unit = (1 - c) ** 2 * c / total
     free = fit.rank - 1
     return Propensity(score, free * unit, sqrt(2 * free) * unit, fit.rank)
-
-
-def forget_scores() -> None:
-    """Forget the fits, and with them the files they came from."""
-    _logistic_score.cache_clear()
-    _tree_score.cache_clear()
 
 
 def counted_rows(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.metrics.base import Breakdown, Goal, Kind, Metric, mean
+from evosdc.metrics.base import Breakdown, MeanOfParts
 from evosdc.metrics.counts import distinct_rows, levels_used
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.logistic import build_design, fit_logistic
@@ -19,8 +18,8 @@ Floats = NDArray[np.float64]
 # A coefficient with a larger standard error is one the data do not determine.
 _UNDETERMINED = 10.0
 # Of larger files a seeded sample is modelled; the metrics' titles say so.
-_MOST_RECORDS = 100_000
-_SAMPLED = f"(at most {_MOST_RECORDS:,} records of each file)"
+_MAX_RECORDS = 100_000
+_SAMPLED = f"(at most {_MAX_RECORDS:,} records of each file)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class ModelPair:
 
 
 @dataclass(frozen=True)
-class ModelMetric(Metric):
+class ModelMetric(MeanOfParts):
     """Logistic regression of the target on all other variables, main effects.
 
     A target of more than two levels is taken one level against the rest.
@@ -61,8 +60,6 @@ class ModelMetric(Metric):
     min_count: int = 10
     max_outcomes: int = 10
     max_parameters: int = 600
-
-    kind: ClassVar[Kind] = "utility"
 
     def models(
         self, original: Categorical, synthetic: Categorical
@@ -88,6 +85,16 @@ class ModelMetric(Metric):
             )
         return ""
 
+    @property
+    def slowness(self) -> int:
+        """Models take longer than tables."""
+        return 4
+
+    @staticmethod
+    def forget() -> None:
+        """Drop the fits, and with them the files they came from."""
+        _models.cache_clear()
+
 
 @dataclass(frozen=True)
 class CiOverlap(ModelMetric):
@@ -97,24 +104,13 @@ class CiOverlap(ModelMetric):
     not meet count 0.
     """
 
-    goal: ClassVar[Goal] = "maximise"
-    source: ClassVar[str] = "Karr et al. (2006), The American Statistician 60(3)"
+    name = "ci_overlap"
+    title = f"Confidence interval overlap of a logistic model {_SAMPLED}"
+    title = f"Confidence interval overlap of a logistic model {_SAMPLED}"
+    goal = "maximise"
+    source = "Karr et al. (2006), The American Statistician 60(3)"
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "ci_overlap"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return f"Confidence interval overlap of a logistic model {_SAMPLED}"
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the mean over all coefficients of all models."""
-        return mean(self.breakdown(original, synthetic))
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+    def parts(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the overlap of each coefficient."""
         return [
             (f"{model.outcome}: {name}", value)
@@ -135,25 +131,13 @@ def _overlaps(model: ModelPair) -> list[float]:
 class CoefficientDifference(ModelMetric):
     """Mean absolute difference of the coefficients that both files determine."""
 
-    goal: ClassVar[Goal] = "minimise"
-    range: ClassVar[tuple[float, float]] = (0.0, float("inf"))
-    source: ClassVar[str] = "Snoke et al. (2018), JRSS A 181(3), section 3"
+    name = "coefficients"
+    title = f"Mean absolute difference of logistic coefficients {_SAMPLED}"
+    title = f"Mean absolute difference of logistic coefficients {_SAMPLED}"
+    range = (0.0, float("inf"))
+    source = "Snoke et al. (2018), JRSS A 181(3), section 3"
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "coefficients"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return f"Mean absolute difference of logistic coefficients {_SAMPLED}"
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the mean over all coefficients of all models."""
-        return mean(self.breakdown(original, synthetic))
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+    def parts(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the absolute difference of each coefficient."""
         return [
             (f"{model.outcome}: {name}", abs(float(a - b)))
@@ -168,25 +152,14 @@ class CoefficientDifference(ModelMetric):
 class LogitCorrelation(ModelMetric):
     """Correlation of the logits both models predict for the original's records."""
 
-    goal: ClassVar[Goal] = "maximise"
-    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    source: ClassVar[str] = "Chen (2020), section 4.7.3"
+    name = "logit_correlation"
+    title = f"Correlation of predicted logits {_SAMPLED}"
+    title = f"Correlation of predicted logits {_SAMPLED}"
+    goal = "maximise"
+    range = (-1.0, 1.0)
+    source = "Chen (2020), section 4.7.3"
 
-    @property
-    def name(self) -> str:
-        """The short name."""
-        return "logit_correlation"
-
-    @property
-    def title(self) -> str:
-        """What is measured."""
-        return f"Correlation of predicted logits {_SAMPLED}"
-
-    def compute(self, original: Categorical, synthetic: Categorical) -> float:
-        """Return the mean over the models."""
-        return mean(self.breakdown(original, synthetic))
-
-    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+    def parts(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the correlation of each model."""
         return [
             (model.outcome, _correlation(model))
@@ -209,10 +182,10 @@ def _outcomes(
     size = original.levels[original.target]
     a = np.bincount(original.codes[:, original.target], minlength=size)
     b = np.bincount(synthetic.codes[:, original.target], minlength=size)
-    least = np.minimum(
+    smallest = np.minimum(
         np.minimum(a, original.rows - a), np.minimum(b, synthetic.rows - b)
     )
-    usable = [int(v) for v in np.argsort(-a, kind="stable") if least[v] >= min_count]
+    usable = [int(v) for v in np.argsort(-a, kind="stable") if smallest[v] >= min_count]
     # Two levels that are each other's complement give one model.
     return (
         usable[:1] if len(usable) == 2 and np.count_nonzero(a) == 2 else usable[:limit]
@@ -220,19 +193,14 @@ def _outcomes(
 
 
 def _sampled(data: Categorical) -> Categorical:
-    if data.rows <= _MOST_RECORDS:
+    if data.rows <= _MAX_RECORDS:
         return data
-    rows = np.random.default_rng(0).permutation(data.rows)[:_MOST_RECORDS]
+    rows = np.random.default_rng(0).permutation(data.rows)[:_MAX_RECORDS]
     return data.take(rows)
 
 
 def _hits(places: NDArray[np.intp], correct: NDArray[np.bool_], number: int) -> Floats:
     return np.bincount(places[correct], minlength=number).astype(float)
-
-
-def forget_models() -> None:
-    """Forget the fits, and with them the files they came from."""
-    _models.cache_clear()
 
 
 # Three metrics look at the same models of a synthetic file and its four baselines.

@@ -1,8 +1,8 @@
 """Values of a copy under the spelling of the original.
 
-A code that lost its leading zeros, changed its case or carries a quote is the same code
-for everybody who reads it. Compared letter by letter, the original itself would have
-nothing in common with the original.
+A code that lost its leading zeros, changed its case or has quotes is still the same
+code. Compared letter by letter, a respelt original would have nothing in common with
+the original.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ import pyarrow.compute as pc
 
 from evosdc.errors import InputError
 from evosdc.metrics.binning import is_number
-from evosdc.metrics.data import class_codes
+from evosdc.metrics.coded_numbers import one_array
+from evosdc.metrics.data import bin_codes
 
 _QUOTES = "\"'`´‘’‚“”„«»‹›"
 _NUMBER = re.compile(r"([+-]?)0*(\d*)(?:[.,](\d*))?")
 # Values of fewer people need not be in another file.
 _MIN_GROUP = 5
-# Less than this in common is no overlap; a half of all must be in common values.
-_LEAST_SHARED = 0.1
-_LEAST_COMMON = 0.5
+# A smaller share in common is no overlap. A column is compared if at least the second
+# share of its records has a value of several people.
+_MIN_SHARED = 0.1
+_MIN_COMMON = 0.5
 
 
 def plain_form(text: str) -> str:
-    """Return what is left of a code without case, blanks, quotes and spare zeros."""
+    """Return a code without case, blanks, quotes and redundant zeros."""
     out = unicodedata.normalize("NFKC", text)
     out = " ".join(out.split()).strip(_QUOTES + " ").casefold()
     number = _NUMBER.fullmatch(out)
@@ -45,7 +47,7 @@ def respelt(original: pa.Table, other: pa.Table) -> tuple[pa.Table, tuple[str, .
     """Return a file with values as the original spells them, and the columns changed.
 
     A value that the original lacks becomes the one that has the same plain form there,
-    if that is one only: no two values of the original are ever taken for one.
+    if that is one only: two values of the original are never merged.
     """
     changed = []
     for at, name in enumerate(other.column_names):
@@ -68,8 +70,7 @@ def respelt(original: pa.Table, other: pa.Table) -> tuple[pa.Table, tuple[str, .
 def _texts(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    text = column.cast(pa.large_string()).combine_chunks()
-    return pa.concat_arrays(text.chunks) if isinstance(text, pa.ChunkedArray) else text
+    return one_array(column.cast(pa.large_string()))
 
 
 def _spelling(original: Any, other: Any) -> Mapping[str, str]:
@@ -92,15 +93,15 @@ def check_overlap(
     """Refuse to compare files that have hardly a value of some column in common.
 
     Numbers are compared in classes. Columns where most values are of few people are
-    passed over: nobody expects these in another file.
+    passed over: another file need not have these.
     """
     shared = {name: _shared(name, original[name], other[name]) for name in names}
-    apart = [name for name, share in shared.items() if share < _LEAST_SHARED]
-    if apart:
+    unlike = [name for name, share in shared.items() if share < _MIN_SHARED]
+    if unlike:
         raise InputError(
-            f"the values of {', '.join(map(repr, apart))} in the {which} are hardly "
+            f"the values of {', '.join(map(repr, unlike))} in the {which} are hardly "
             "those of the original ("
-            + ", ".join(f"{100 * shared[name]:.0f} %" for name in apart)
+            + ", ".join(f"{100 * shared[name]:.0f} %" for name in unlike)
             + " in common), so that nothing can be said about its closeness",
             expected="codes, units and formats of the original in every file",
             hint="recode the columns as the original has them, or drop them from the "
@@ -113,10 +114,10 @@ def _shared(name: str, original: Any, other: Any) -> float:
     parts = [original.drop_null(), other.drop_null()]
     if not len(parts[0]) or not len(parts[1]):
         return 1.0
-    codes = class_codes(name, parts)
+    codes = bin_codes(name, parts)
     size = int(codes.max()) + 1
     first = np.bincount(codes[: len(parts[0])], minlength=size)
     second = np.bincount(codes[len(parts[0]) :], minlength=size)
-    if first[first >= _MIN_GROUP].sum() < _LEAST_COMMON * first.sum():
+    if first[first >= _MIN_GROUP].sum() < _MIN_COMMON * first.sum():
         return 1.0
     return float(np.minimum(first / first.sum(), second / second.sum()).sum())

@@ -20,18 +20,6 @@ CostFactors: TypeAlias = (
 )
 
 FILES_OF_CODES = suffix_list("hierarchy", reading=True)
-# Primary rules in their short form, and presets of them: tests compare these with the
-# registries, which take longer to import than a help text.
-RULES = {
-    "p": "p:15",
-    "nk": "nk:1,75",
-    "pq": "pq:10,100",
-    "freq": "freq:3",
-    "zero": "zero:10",
-    "req": "req:70",
-    "group": "group",
-}
-PRESETS = ("business", "dominance", "trade", "counts")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,6 @@ from typing import Any, Literal, TypeAlias
 from evosdc.options.declare import Options, option
 from evosdc.options.objects import (
     OBJECTS,
-    PRESETS,
-    RULES,
     Attackers,
     CellRequests,
     Contributors,
@@ -24,6 +22,7 @@ from evosdc.options.objects import (
     Run,
     Stop,
 )
+from evosdc.options.rules import rules_help
 from evosdc.options.verbs import Takes, taken
 
 __all__ = [
@@ -34,9 +33,7 @@ __all__ = [
     "LINK",
     "LOWER_BOUND",
     "OBJECTS",
-    "PRESETS",
     "PROTECT",
-    "RULES",
     "TABULATE",
     "VERBS",
     "VERIFY",
@@ -139,7 +136,7 @@ class TabulateKeywords(Options, verb="tabulate"):
 
     rules: Any = option(
         (),
-        f"{', '.join(RULES.values())}, a preset ({', '.join(PRESETS)}), or none.",
+        rules_help(),
         flag="--rule",
         form="texts",
     )

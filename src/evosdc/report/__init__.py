@@ -1,4 +1,4 @@
-"""Self-contained HTML pages about a protected table: one for inside, one to share."""
+"""Self-contained HTML pages about a protected table: one confidential, one to share."""
 
 from evosdc.report.card import card_html
 from evosdc.report.page import report_html

@@ -6,10 +6,9 @@ label and no interval may be on the card.
 
 from __future__ import annotations
 
-from evosdc.report.kit.parts import banner, section
+from evosdc.report.kit.parts import banner
 from evosdc.report.kit.text import esc
-from evosdc.report.page import claim_table, next_section
-from evosdc.report.verdict import Headline
+from evosdc.report.verdict import Headline, claim_section, next_section
 from evosdc.results import Claim, Verdict
 
 # For the card alone: the style sheet of a page would change the whole notebook.
@@ -25,11 +24,10 @@ _STYLE = (
 
 def card_html(found: Headline, verdict: Verdict, claim: Claim) -> str:
     """Write a verdict and what it states, as part of a page."""
-    asked = "proved" if found.kind == "safe" else "asked"
     return (
         f'<div class="evosdc-card"><style>{_STYLE}</style>'
         + banner(found.kind, esc(found.line), esc(found.text))
         + next_section(verdict)
-        + section(f"What was {asked}, against whom", claim_table(claim))
+        + claim_section(claim, "proved" if found.kind == "safe" else "asked")
         + "</div>"
     )

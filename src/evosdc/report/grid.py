@@ -19,8 +19,8 @@ MOST_COLUMNS = 40
 _PAGE_COLUMNS = 16
 # What a decimal read as a double is off by, as a share.
 ROUNDING = 1e-12
-_MOST_MARKS = 40_000
-_MOST_NUMBERS = 2000
+_MAX_MAPPED = 40_000
+_MAX_NUMBERS = 2000
 
 # The class, the mark and the words of a hidden cell, by its status.
 Marks: TypeAlias = Mapping[str, tuple[str, str, str]]
@@ -61,7 +61,7 @@ def table_section(
     if budget.cut:
         note = (
             f'<p class="note">{esc("; ".join(budget.cut).capitalize())}. '
-            "The whole table is in the files beside this report.</p>"
+            "The whole table is in the files next to this report.</p>"
         )
         if len(sizes) == 2:
             note += _map(table, across, marks)
@@ -201,7 +201,7 @@ def _in_order(tree: Hierarchy, present: NDArray[np.int32]) -> list[int]:
 
 def _map(table: Table, across: tuple[int, ...], marks: Marks) -> str:
     rows, columns = (len(table.dimensions[k].hierarchy) for k in across)
-    if int(table.hidden.sum()) > _MOST_MARKS or rows > 6 * columns:
+    if int(table.hidden.sum()) > _MAX_MAPPED or rows > 6 * columns:
         return ""
     down, side = across
     places: dict[str, list[NDArray[np.int64]]] = {}
@@ -214,14 +214,14 @@ def _map(table: Table, across: tuple[int, ...], marks: Marks) -> str:
         drawn = {name: np.unique(cells, axis=0) for name, cells in drawn.items()}
     drawing = hidden_map((rows, columns), drawn)
     return (
-        f"<figure>{drawing}<figcaption>The whole table from afar: a point for each "
-        "hidden cell.</figcaption></figure>"
+        f"<figure>{drawing}<figcaption>Overview of the whole table: a point for "
+        "each hidden cell.</figcaption></figure>"
     )
 
 
 def _numbers(table: Table, marks: Marks) -> str:
     hidden = np.flatnonzero(table.hidden)
-    shown = hidden[:_MOST_NUMBERS]
+    shown = hidden[:_MAX_NUMBERS]
     chips = "".join(
         f'<span class="{marks[str(table.status[c])][0]}">{c}</span>'
         for c in shown.tolist()

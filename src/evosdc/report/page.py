@@ -1,4 +1,4 @@
-"""Put the report for inside together: verdict, claim, then how it was reached.
+"""The confidential report on a table: verdict, claim, then how it was reached.
 
 The page is for whoever signs the table and is confidential: it holds the cost, which
 in a small table equals a hidden value, intervals of exposed cells, and which hidden
@@ -28,18 +28,21 @@ from evosdc.report.kit.parts import (
 from evosdc.report.kit.text import brief, count, duration, esc, number, percent
 from evosdc.report.verdict import (
     bound_says_little,
+    claim_section,
     cut_before_use,
+    describe,
     headline,
+    next_section,
     wide_gap,
 )
-from evosdc.results import Claim, Exposure, TableVerdict, Verdict
+from evosdc.results import Exposure, TableVerdict
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY, SECONDARY
 
 if TYPE_CHECKING:
     from evosdc.results.tables import Audit, Protection, Tabulation
 
-_MOST_EXPOSED = 500
+_MAX_LISTED = 500
 _EXPOSED_HEADS = (
     "cell",
     "found by",
@@ -68,7 +71,7 @@ def report_html(
     created: datetime.datetime | None = None,
     warnings: Sequence[str] = (),
 ) -> str:
-    """Write a table up for inside, as one page that needs nothing beside it.
+    """Write the confidential report on a table, as one page that needs no other file.
 
     Parameters
     ----------
@@ -77,63 +80,37 @@ def report_html(
     title
         The heading; by default it names the response variable.
     created
-        When the report was made, if it shall say so.
+        When the report was made; not said where None.
     warnings
-        What lies beside the result and must not be published with it.
+        Files of the folder that must not be published with the result.
     """
     result = result.visible()
     protection = cast("Protection", result) if result.kind == "protection" else None
     kind = "Table" if protection is None else "Protected table"
     heading = title or f"{kind} of {result.table.name}"
-    judged = None
-    if result.kind != "tabulation":
-        judged = cast("Protection | Audit", result)
-    body = "".join(
-        (
-            _header(result, heading, created),
-            _verdict(result, protection),
-            next_section(result.verdict),
-            _warnings(warnings),
-            _claim(result),
-            "" if protection is None else _tiles(protection),
-            _exposed(result.verdict),
-            _open(result.verdict),
-            _where(result.table),
-            "" if protection is None else _search(protection),
-            _table(result),
-            "" if judged is None else _certificate(judged),
-            "" if protection is None else _repeat(protection),
-        )
-    )
-    return whole_page(heading, body + _FOOTER)
-
-
-def claim_table(claim: Claim) -> str:
-    """Write the questions of a claim with the sentences that answer them."""
-    return named_rows(claim.rows(), "claim")
-
-
-def spans(table: Table) -> list[str]:
-    """What a table is like: its dimensions, cells and equations."""
-    names = " × ".join(
-        f"{esc(d.name)} ({count(len(d.hierarchy), 'code')})" for d in table.dimensions
-    )
-    return [
-        names or "no labels",
-        count(len(table), "cell"),
-        count(table.matrix.shape[0], "equation"),
-    ]
-
-
-def _header(
-    result: Protection | Audit | Tabulation,
-    heading: str,
-    created: datetime.datetime | None,
-) -> str:
-    facts = spans(result.table)
+    facts = describe(result.table)
     if created is not None:
         facts.append(esc(created.strftime("%d %B %Y, %H:%M").lstrip("0")))
-    return header(heading, facts)
+    verdict = result.verdict
+    parts = [
+        header(heading, facts),
+        _verdict(result, protection),
+        next_section(verdict),
+    ]
+    if warnings:
+        parts.append(section("Before you publish", bullets(warnings)))
+    parts.append(claim_section(result.claim, "proved" if verdict.ok else "asked"))
+    if protection is not None:
+        parts.append(_tiles(protection))
+    parts += [_exposed(verdict), _open(verdict), _where(result.table)]
+    if protection is not None:
+        parts.append(_search(protection))
+    parts.append(_table(result))
+    if result.kind != "tabulation":
+        parts.append(_certificate(cast("Protection | Audit", result)))
+    if protection is not None:
+        parts.append(_repeat(protection))
+    return whole_page(heading, "".join(parts) + _FOOTER)
 
 
 def _verdict(
@@ -143,28 +120,6 @@ def _verdict(
     cut = None if protection is None else cut_before_use(protection)
     text = esc(found.text) if cut is None else f"<b>{esc(cut)}</b> {esc(found.text)}"
     return banner(found.kind, esc(found.line), text)
-
-
-def next_section(verdict: Verdict) -> str:
-    """Write what to do about a verdict that is not SAFE; no label and no value."""
-    if not verdict.next_steps:
-        return ""
-    return section("What to do next", bullets(verdict.next_steps))
-
-
-def _warnings(warnings: Sequence[str]) -> str:
-    if not warnings:
-        return ""
-    return section("Before you publish", bullets(warnings))
-
-
-def _claim(result: Protection | Audit | Tabulation) -> str:
-    return section(
-        "What was proved, against whom"
-        if result.verdict.ok
-        else "What was asked, against whom",
-        claim_table(result.claim),
-    )
 
 
 def _tiles(protection: Protection) -> str:
@@ -187,7 +142,11 @@ def _tiles(protection: Protection) -> str:
             "–" if gap is None else percent(gap),
             "the bound says little" if vague else "at most this far from the best",
         ),
-        ("Time", duration(protection.seconds), _evaluations(protection)),
+        (
+            "Time",
+            duration(protection.seconds),
+            count(protection.evaluations, "evaluation"),
+        ),
     )
     return (
         '<dl class="tiles">'
@@ -201,22 +160,18 @@ def _tiles(protection: Protection) -> str:
     )
 
 
-def _evaluations(protection: Protection) -> str:
-    return count(protection.evaluations, "evaluation")
-
-
 def _exposed(verdict: TableVerdict) -> str:
     exposed = verdict.exposed
     if not exposed:
         return ""
     more = ""
-    if len(exposed) > _MOST_EXPOSED:
-        more = f" The first {_MOST_EXPOSED} of {len(exposed):,} are listed."
+    if len(exposed) > _MAX_LISTED:
+        more = f" The first {_MAX_LISTED} of {len(exposed):,} are listed."
     return section(
         "Exposed cells",
         '<p class="secret">Confidential: these intervals lie close to the true values.'
         f"</p><p>What an attacker finds for each cell, and what is asked for.{more}</p>"
-        + plain_table(_EXPOSED_HEADS, map(_exposure, exposed[:_MOST_EXPOSED])),
+        + plain_table(_EXPOSED_HEADS, map(_exposure, exposed[:_MAX_LISTED])),
         "long",
     )
 
@@ -243,9 +198,9 @@ def _open(verdict: TableVerdict) -> str:
     if not cells:
         return ""
     more = ""
-    if len(cells) > _MOST_EXPOSED:
-        more = f"<p>The first {_MOST_EXPOSED} of {len(cells):,} are listed.</p>"
-    return section("Undecided cells", more + bullets(cells[:_MOST_EXPOSED]), "long")
+    if len(cells) > _MAX_LISTED:
+        more = f"<p>The first {_MAX_LISTED} of {len(cells):,} are listed.</p>"
+    return section("Undecided cells", more + bullets(cells[:_MAX_LISTED]), "long")
 
 
 def _where(table: Table) -> str:

@@ -3,18 +3,18 @@
 It is written from a copy of the table in which hidden values, weights, bounds, levels
 and the difference between primaries and secondaries are gone, so that no line of the
 page can show one. Parameters of rules, numbers of cells by rule, cost, bound, gap and
-exposed cells stay inside: they narrow hidden values down, or equal them.
+exposed cells are left out: they narrow hidden values down, or equal them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evosdc.options.rules import RULES
 from evosdc.report.grid import ALIKE, table_section
 from evosdc.report.kit.parts import banner, header, section, whole_page
 from evosdc.report.kit.text import count
-from evosdc.report.page import claim_table, spans
-from evosdc.report.verdict import headline
+from evosdc.report.verdict import claim_section, describe, headline
 from evosdc.results import Claim
 from evosdc.table.attackers import LONE, PAIRS
 from evosdc.table.origin import AUTO
@@ -22,18 +22,6 @@ from evosdc.table.parts import as_published
 
 if TYPE_CHECKING:
     from evosdc.results.tables import Protection
-
-_KINDS = {
-    "p": "the p % rule",
-    "pq": "the prior-posterior rule",
-    "nk": "the dominance rule",
-    "freq": "a minimum frequency",
-    "zero": "empty cells",
-    "req": "requests of respondents",
-    "group": "groups that are all of one kind",
-    "man": "decisions on single cells",
-}
-_OTHER = "another rule of the office"
 
 
 def share_html(protection: Protection, *, title: str | None = None) -> str:
@@ -50,16 +38,13 @@ def share_html(protection: Protection, *, title: str | None = None) -> str:
     table = as_published(protection.table)
     heading = title or f"Table of {table.name}"
     hidden = int(table.hidden.sum())
-    facts = [*spans(table), f"{hidden:,} hidden"]
+    facts = [*describe(table), f"{hidden:,} hidden"]
     key = '<ul class="key"><li><b class="hidden">x</b>hidden</li></ul>'
     safe = headline(protection.verdict, protection.table).kind == "safe"
     body = (
         header(heading, facts)
         + (_protected(hidden) if safe else _DRAFT)
-        + section(
-            "What was proved, against whom" if safe else "What was asked, against whom",
-            claim_table(public_claim(protection)),
-        )
+        + claim_section(public_claim(protection), "proved" if safe else "asked")
         + section("The table", key + table_section(table, marks=ALIKE), "long")
         + _FOOTER
     )
@@ -69,7 +54,7 @@ def share_html(protection: Protection, *, title: str | None = None) -> str:
 _DRAFT = banner(
     "bad",
     "Draft: not to be published",
-    "This table was not found safe. The report inside the house says why.",
+    "This table was not found safe. The confidential report says why.",
 )
 _FOOTER = (
     "<footer>Written from the published cells alone: no hidden value, no cost and no "
@@ -95,12 +80,12 @@ def public_claim(protection: Protection) -> Claim:
     if not origin.rules and verdict.judged:
         rules = "The office marked them."
     else:
-        rules = _listed([kind_of(rule) for rule, _ in origin.rules or ()])
+        rules = _listed([_kind_of(rule) for rule, _ in origin.rules or ()])
     if protection.settings.get("hide"):
         rules += " The office chose further cells by name."
     if origin.counts:
-        least = "not below 0" if origin.zeros else "at least 1 where it is listed"
-        knowledge = f"That it is a whole number, {least}."
+        minimum = "not below 0" if origin.zeros else "at least 1 where it is listed"
+        knowledge = f"That it is a whole number, {minimum}."
     elif origin.bounds == AUTO:
         knowledge = "Whether a cell of this kind can be below zero."
     else:
@@ -124,12 +109,12 @@ def public_claim(protection: Protection) -> Claim:
         ),
         publication=(
             "The cells of this table that are not marked x"
-            + (", beside what was published of it before." if earlier else ".")
+            + (", together with what was published of it before." if earlier else ".")
         ),
         strictness="Exceeded." if verdict.strict else "Reached.",
         proof=(
             "By other tables that agree with everything published, found by a program "
-            "apart from the one that chose the cells and checked "
+            "other than the one that chose the cells, and checked "
             + ("in exact arithmetic." if verdict.exact else "in floating point.")
             if verdict.judged and verdict.ok
             else "No cell was sensitive, so there was nothing to show."
@@ -140,7 +125,7 @@ def public_claim(protection: Protection) -> Claim:
 
 
 def _attackers(protection: Protection) -> str:
-    """Say who was taken for an attacker beside the public."""
+    """Return the attackers that were considered besides the public."""
     kind = protection.settings.get("attackers", LONE)
     words = []
     if kind == PAIRS:
@@ -152,9 +137,12 @@ def _attackers(protection: Protection) -> str:
     return " ".join(words)
 
 
-def kind_of(rule: str) -> str:
+def _kind_of(rule: str) -> str:
     """Name a rule without its parameters."""
-    return _KINDS.get(rule.partition(":")[0].strip().lower(), _OTHER)
+    name = rule.partition(":")[0].strip().lower()
+    if name == "man":
+        return "decisions on single cells"
+    return RULES[name].public if name in RULES else "another rule of the office"
 
 
 def _listed(kinds: list[str]) -> str:

@@ -6,20 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evosdc.metrics.evaluation import Comparisons, Measurements, MetricValue
-from evosdc.metrics.fresh import FreshTest
-from evosdc.report.amounts import numbers_html
+from evosdc.metrics.memorisation_tests import FreshTest
 from evosdc.report.kit.parts import (
     banner,
     bullets,
     header,
-    named_rows,
     numbers,
     plain_table,
     section,
     whole_page,
 )
 from evosdc.report.kit.text import count, esc, figure
-from evosdc.report.small_groups import groups_html
 from evosdc.report.synthesis_charts import (
     REFERENCES,
     generations,
@@ -27,6 +24,8 @@ from evosdc.report.synthesis_charts import (
     pairs,
     risk_utility_map,
 )
+from evosdc.report.synthesis_tables import groups_html, numbers_html
+from evosdc.report.verdict import claim_section
 from evosdc.results import Claim
 from evosdc.results.next_steps import release_verdict
 
@@ -83,7 +82,7 @@ def synthesis_html(
     parts = [
         header(title, _facts(evaluation)),
         verdict_block(evaluation),
-        claim_block(claim) if claim is not None else "",
+        claim_section(claim, "tested") if claim is not None else "",
         section("The tests behind the verdict", _tests(evaluation.tests)),
         section("What was not protected", bullets(evaluation.plain_words)),
         section("Small groups", groups_html(small_groups)) if small_groups else "",
@@ -99,7 +98,12 @@ def synthesis_html(
         section("Numbers", numbers_html(evaluation.numbers), "long")
         if evaluation.numbers.columns
         else "",
-        section("Not measured", _skipped(evaluation)) if evaluation.skipped else "",
+        section(
+            "Not measured",
+            bullets(f"{name}: {why}" for name, why in evaluation.skipped),
+        )
+        if evaluation.skipped
+        else "",
         section("One variable at a time", margins(shown.margins, rare), "long"),
         section("Two variables at a time", pairs(shown.pairs), "long"),
         _FOOTER,
@@ -133,11 +137,6 @@ def verdict_block(evaluation: Measurements) -> str:
         else "Do not release these records as they are.",
         bullets([*reasons, *steps]) if reasons else "",
     )
-
-
-def claim_block(claim: Claim) -> str:
-    """Return what was tested, against whom."""
-    return section("What was tested, against whom", named_rows(claim.rows(), "claim"))
 
 
 def _tests(tests: Sequence[FreshTest]) -> str:
@@ -188,7 +187,3 @@ def _metric_row(value: MetricValue, columns: Sequence[str]) -> str:
         + numbers("" if v is None else figure(v) for v in found)
         + "</tr>"
     )
-
-
-def _skipped(evaluation: Measurements) -> str:
-    return bullets(f"{name}: {reason}" for name, reason in evaluation.skipped)

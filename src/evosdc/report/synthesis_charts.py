@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from evosdc.metrics.evaluation import Margin, Measurements, PairGap
-from evosdc.report.kit.plane import Plane
+from evosdc.report.kit.chart import Plane
 from evosdc.report.kit.text import esc, percent
 
 Row = Mapping[str, Any]

@@ -1,7 +1,7 @@
-"""The page that goes with synthetic data: no figure of it is about few people.
+"""The page to share with synthetic data: none of its figures is about few people.
 
 It has distances of whole tables and models. It has no margin, no count of people with
-a key of their own and no risk figure: a share times the number of records is a count.
+a unique key and no risk figure: a share times the number of records is a count.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from evosdc.metrics.evaluation import Measurements, MetricValue
 from evosdc.report.kit.parts import header, numbers, plain_table, section, whole_page
 from evosdc.report.kit.text import count, esc, figure
-from evosdc.report.synthesis import claim_block, verdict_block
+from evosdc.report.synthesis import verdict_block
+from evosdc.report.verdict import claim_section
 from evosdc.results import Claim
 
 
@@ -32,11 +33,11 @@ def shared_html(
         title,
         header(title, facts)
         + verdict_block(evaluation)
-        + claim_block(claim)
+        + claim_section(claim, "tested")
         + section(
             "How far statistics can be trusted",
-            '<p class="note">Of the synthetic records, beside a bootstrap of the '
-            "original records (what chance alone changes) and a file without any "
+            '<p class="note">Of the synthetic records, compared with a bootstrap of '
+            "the original records (what chance alone changes) and a file without any "
             "association.</p>"
             + _utility([v for v in evaluation.values if v.kind == "utility"]),
         ),

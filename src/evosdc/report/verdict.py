@@ -1,4 +1,4 @@
-"""The words for a verdict, a gap and a run cut short: the same on page and terminal.
+"""What pages and terminal say of a verdict, its claim, a gap and a run cut short.
 
 Nothing here writes a value, a cost or an interval.
 """
@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evosdc.report.kit.text import count
-from evosdc.results import TableVerdict, Verdict
+from evosdc.report.kit.parts import bullets, named_rows, section
+from evosdc.report.kit.text import count, esc
+from evosdc.results import Claim, TableVerdict, Verdict
 from evosdc.table import Table
 from evosdc.table.status import SAFE
 
 if TYPE_CHECKING:
     from evosdc.results.tables import Protection
 
-# Fewer secondaries than this are soon all there are, and no sign of a search cut short.
-_MANY_SECONDARIES = 10
-_CUT = ("time limit", "interrupted")
-# A bound that leaves more than this open says nothing about the cost.
-_WIDEST_GAP = 0.99
-# Above this gap it is said what that means and what to try.
-_WIDE = 0.2
+# With fewer secondaries than this, hiding all of them is no sign of a search cut short.
+_MIN_SECONDARIES = 10
+_CUT_SHORT = ("time limit", "interrupted")
+# With a larger gap than this, the bound says nothing about the cost.
+_MAX_GAP = 0.99
+# A gap above this is explained, with what to try.
+_WIDE_GAP = 0.2
 
 
 @dataclass(frozen=True)
@@ -127,13 +128,37 @@ def headline(verdict: Verdict, table: Table | None = None) -> Headline:
     )
 
 
+def describe(table: Table) -> list[str]:
+    """Return the dimensions of a table and its numbers of cells and equations."""
+    names = " × ".join(
+        f"{esc(d.name)} ({count(len(d.hierarchy), 'code')})" for d in table.dimensions
+    )
+    return [
+        names or "no labels",
+        count(len(table), "cell"),
+        count(table.matrix.shape[0], "equation"),
+    ]
+
+
+def next_section(verdict: Verdict) -> str:
+    """Write what to do about a verdict that is not SAFE; no label and no value."""
+    if not verdict.next_steps:
+        return ""
+    return section("What to do next", bullets(verdict.next_steps))
+
+
+def claim_section(claim: Claim, done: str) -> str:
+    """Write the questions of a claim with their answers; `done` is proved, or asked."""
+    return section(f"What was {done}, against whom", named_rows(claim.rows(), "claim"))
+
+
 def cut_before_use(protection: Protection) -> str | None:
     """Say so where a run was cut before it found anything: everything is hidden."""
     left = bool(np.any(protection.table.status == SAFE))
     if (
         left
-        or protection.reason not in _CUT
-        or protection.secondaries < _MANY_SECONDARIES
+        or protection.reason not in _CUT_SHORT
+        or protection.secondaries < _MIN_SECONDARIES
     ):
         return None
     cause = (
@@ -152,7 +177,7 @@ def bound_says_little(protection: Protection) -> bool:
     bound, gap = protection.lower_bound, protection.gap
     if protection.cost == 0:
         return False
-    return bound is None or bound <= 0 or gap is None or gap > _WIDEST_GAP
+    return bound is None or bound <= 0 or gap is None or gap > _MAX_GAP
 
 
 def savings(protection: Protection) -> str:
@@ -168,7 +193,7 @@ def savings(protection: Protection) -> str:
 def wide_gap(protection: Protection) -> str | None:
     """Say what a wide gap means and what to try; None where it is not wide."""
     gap = protection.gap
-    if protection.cost == 0 or (gap is not None and gap <= _WIDE):
+    if protection.cost == 0 or (gap is not None and gap <= _WIDE_GAP):
         return None
     if gap is None:
         return (
@@ -177,13 +202,14 @@ def wide_gap(protection: Protection) -> str | None:
         )
     longer = (
         "a longer --time-limit, which lowers the cost and raises the bound"
-        if protection.reason in _CUT
+        if protection.reason in _CUT_SHORT
         else "--method auto with a longer --time-limit, which lowers the cost and "
         "raises the bound"
     )
     return (
-        f"A gap of more than {100 * _WIDE:.0f} % says that little is proven yet, not "
-        "that the pattern is dear: the cheapest safe pattern costs something between "
-        "the lower bound and this cost, and bounds of large tables rise slowly. To "
-        f"try: {longer}; more --workers; fewer levels of detail in one table."
+        f"A gap of more than {100 * _WIDE_GAP:.0f} % says that little is proven yet, "
+        "not that the pattern is expensive: the cheapest safe pattern costs something "
+        "between the lower bound and this cost, and bounds of large tables rise "
+        f"slowly. To try: {longer}; more --workers; fewer levels of detail in one "
+        "table."
     )

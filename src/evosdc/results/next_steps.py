@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.metrics.evaluation import Measurements
-from evosdc.metrics.fresh import FreshTest
+from evosdc.metrics.memorisation_tests import FreshTest
 from evosdc.results.verdict import PUBLISHED, Exposure, TableVerdict, Verdict
 from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY

@@ -1,5 +1,6 @@
 """Primary rules on contributors: what makes a cell sensitive, and by how much."""
 
+from evosdc.options.rules import PRESETS
 from evosdc.rules.concentration import (
     Dominance,
     PPercent,
@@ -9,10 +10,10 @@ from evosdc.rules.concentration import (
 from evosdc.rules.contributors import Contributors
 from evosdc.rules.counting import Frequency, Manual, Request, ZeroUnsafe
 from evosdc.rules.group import Group
-from evosdc.rules.mark import Marks, Rule, mark, rule_text
-from evosdc.rules.parse import parse_rule, parse_rules
-from evosdc.rules.presets import PRESETS
+from evosdc.rules.mark import Marks, mark
+from evosdc.rules.rule import Rule
 from evosdc.rules.status import set_status
+from evosdc.rules.text import parse_rule, parse_rules, rule_text
 
 __all__ = [
     "PRESETS",

@@ -6,17 +6,18 @@ rescaled to the response (tau-Argus manual, section on protection levels).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from evosdc.errors import InputError
 from evosdc.rules.contributors import Contributors, Marking, Numbers
+from evosdc.rules.rule import require
 from evosdc.table.rounding import ROUNDING
 
-# What is too little for the others, as a share of the largest, where no rule says it.
+# Share of the largest contribution that the others must have, where no rule says it.
 _DEFAULT_REST = 0.1
 
 
@@ -41,28 +42,66 @@ class Dominance:
     name: ClassVar[str] = "nk"
 
     def __post_init__(self) -> None:
-        _require(self.n >= 1, f"dominance of {self.n} contributors", "at least 1")
-        _require(0 < self.k < 100, f"dominance above {self.k:g} %", "0 < k < 100")
+        require(self.n >= 1, f"dominance of {self.n} contributors", "at least 1")
+        require(0 < self.k < 100, f"dominance above {self.k:g} %", "0 < k < 100")
+
+    @property
+    def rest(self) -> float | None:
+        """Share of the largest contribution that must be left over; of n = 1 only."""
+        return 100.0 / self.k - 1.0 if self.n == 1 else None
 
     @property
     def needs(self) -> int:
-        """How many of the largest contributions are looked at."""
+        """Number of the largest contributions that the rule uses."""
         return self.n
 
     def apply(self, contributors: Contributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         missing = 100.0 / self.k * contributors.leading(self.n) - contributors.total
         if contributors.target is not None:
-            # Nobody who needs protection is among those who dominate.
+            # Safe where all of those who dominate consented.
             last = contributors.largest[:, self.n - 1]
-            others = (contributors.target < last) | ~contributors.someone
+            others = (contributors.target < last) | ~contributors.has_protected
             missing = np.where(others, 0.0, missing)
-        return _verdict(contributors, missing)
+        return _marked(contributors, missing)
+
+
+class _Estimation:
+    """What the p % and the prior-posterior rule share: someone estimates the largest.
+
+    The second largest (or the next `n_coalition` together) subtract what they know from
+    the cell; what is left over the largest must be at least the share `rest` of it.
+    """
+
+    n_coalition: int
+
+    @property
+    @abstractmethod
+    def rest(self) -> float:
+        """Share of the largest contribution that must be left over."""
+
+    @property
+    def needs(self) -> int:
+        """Number of the largest contributions that the rule uses."""
+        return self.n_coalition + 1
+
+    def apply(self, contributors: Contributors) -> Marking:
+        """Say which cells are unsafe and how far they must be covered up and down."""
+        top, coalition = contributors.largest, self.n_coalition
+        first = top[:, 0] if top.shape[1] else np.zeros(len(contributors))
+        known = contributors.leading(coalition + 1)
+        if contributors.target is not None:
+            # The largest who did not consent is estimated by the largest of the others.
+            first = contributors.target
+            among = first >= top[:, coalition]
+            known = np.where(among, known, first + contributors.leading(coalition))
+        missing = self.rest * first - (contributors.total - known)
+        return _marked(contributors, np.where(contributors.has_protected, missing, 0.0))
 
 
 @dataclass(frozen=True)
-class PPercent:
-    """Unsafe when someone can tell the largest contribution to within `p` %.
+class PPercent(_Estimation):
+    """Unsafe when someone can estimate the largest contribution to within `p` %.
 
     The second largest (or the next `n_coalition` together) subtract what they know from
     the cell; what is left over the largest must be at least `p` % of it. The level is
@@ -83,24 +122,20 @@ class PPercent:
     name: ClassVar[str] = "p"
 
     def __post_init__(self) -> None:
-        _require(self.p > 0, f"a p % rule with p = {self.p:g}", "p above 0")
-        _require(
+        require(self.p > 0, f"a p % rule with p = {self.p:g}", "p above 0")
+        require(
             self.n_coalition >= 1, f"a coalition of {self.n_coalition}", "at least 1"
         )
 
     @property
-    def needs(self) -> int:
-        """How many of the largest contributions are looked at."""
-        return self.n_coalition + 1
-
-    def apply(self, contributors: Contributors) -> Marking:
-        """Say which cells are unsafe and how far they must be covered up and down."""
-        return _estimate(contributors, self.p / 100.0, self.n_coalition)
+    def rest(self) -> float:
+        """Share of the largest contribution that must be left over."""
+        return self.p / 100.0
 
 
 @dataclass(frozen=True)
-class PriorPosterior:
-    """The p % rule for an insider who already knew the others to within `q` %.
+class PriorPosterior(_Estimation):
+    """The p % rule for an attacker who already knew the others to within `q` %.
 
     The level is that of the p % rule with ``p / q`` for ``p / 100``.
 
@@ -119,63 +154,33 @@ class PriorPosterior:
     name: ClassVar[str] = "pq"
 
     def __post_init__(self) -> None:
-        _require(
+        require(
             0 < self.p < self.q,
             f"a (p,q) rule with p = {self.p:g} and q = {self.q:g}",
             "0 < p < q",
         )
-        _require(
+        require(
             self.n_coalition >= 1, f"a coalition of {self.n_coalition}", "at least 1"
         )
 
     @property
-    def needs(self) -> int:
-        """How many of the largest contributions are looked at."""
-        return self.n_coalition + 1
-
-    def apply(self, contributors: Contributors) -> Marking:
-        """Say which cells are unsafe and how far they must be covered up and down."""
-        return _estimate(contributors, self.p / self.q, self.n_coalition)
+    def rest(self) -> float:
+        """Share of the largest contribution that must be left over."""
+        return self.p / self.q
 
 
 def rest_limit(rules: Iterable[object]) -> float:
-    """Return what share of the largest contribution the rules call too close.
+    """Return the share of the largest contribution that the rules want left over.
 
-    A contributor beside whom the others have less than this knows the cell as closely
-    as no rule lets anyone know a contribution. A tenth where no rule says it.
+    Where the others together have less than this share of the largest contribution,
+    the largest contributor knows the cell more closely than the rules let anyone know
+    a contribution. A tenth where no rule says it.
     """
-    found = [
-        rule.p / 100.0
-        if isinstance(rule, PPercent)
-        else rule.p / rule.q
-        if isinstance(rule, PriorPosterior)
-        else 100.0 / rule.k - 1.0
-        for rule in rules
-        if isinstance(rule, (PPercent, PriorPosterior))
-        or (isinstance(rule, Dominance) and rule.n == 1)
-    ]
-    return max(found, default=_DEFAULT_REST)
+    found = [getattr(rule, "rest", None) for rule in rules]
+    return max((x for x in found if x is not None), default=_DEFAULT_REST)
 
 
-def _estimate(contributors: Contributors, share: float, coalition: int) -> Marking:
-    top = contributors.largest
-    first = top[:, 0] if top.shape[1] else np.zeros(len(contributors))
-    known = contributors.leading(coalition + 1)
-    if contributors.target is not None:
-        # The largest who did not consent is looked for, by the largest of the others.
-        first = contributors.target
-        among = first >= top[:, coalition]
-        known = np.where(among, known, first + contributors.leading(coalition))
-    missing = share * first - (contributors.total - known)
-    return _verdict(contributors, np.where(contributors.someone, missing, 0.0))
-
-
-def _verdict(contributors: Contributors, missing: Numbers) -> Marking:
+def _marked(contributors: Contributors, missing: Numbers) -> Marking:
     unsafe = missing > ROUNDING * contributors.total
     level = np.where(unsafe, missing * contributors.scale, 0.0)
     return unsafe, level, level.copy()
-
-
-def _require(holds: bool, what: str, expected: str) -> None:
-    if not holds:
-        raise InputError(what, expected=expected, hint="change the rule")

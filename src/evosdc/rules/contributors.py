@@ -1,4 +1,4 @@
-"""What rules look at: who stands behind each cell, all cells at once."""
+"""What rules look at: the contributors of each cell, as columns of all cells."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Marking = tuple[NDArray[np.bool_], Numbers, Numbers]
 
 @dataclass(frozen=True, eq=False)
 class Contributors:
-    """The contributors of each cell, an entry per cell.
+    """The contributors of each cell, one entry per cell.
 
-    Contributions are taken without their sign, as GaussSuppression takes them: what an
-    insider can work out depends on how large the others are, not on which way they
-    count. Contributions of one holding are summed, with sign, before that.
+    Contributions are taken without their sign, as GaussSuppression takes them: what a
+    contributor can work out depends on how large the others are, not on their sign.
+    Contributions of one holding are summed, with sign, before that.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Contributors:
     shadow
         Whether `total` and `largest` are of another variable than the response.
     floor
-        The least level that a rule with a share of the value gives: a share of nothing
+        The lowest level of rules whose level is a share of the value: a share of zero
         would protect nobody.
     target, needing
         Where some contributors consented: the largest contribution of those who did
@@ -80,9 +80,9 @@ class Contributors:
         **others: Any,
     ) -> Contributors:
         """List every contribution of every cell; for small tables and examples."""
-        # Rows of zeros to spare: no rule in use looks at more than ten contributions.
-        most = max([10, *(len(row) for row in contributions)])
-        largest = np.zeros((len(contributions), most))
+        # Padded with zeros: no rule in use looks at more than ten contributions.
+        width = max([10, *(len(row) for row in contributions)])
+        largest = np.zeros((len(contributions), width))
         weight = np.zeros_like(largest)
         value, size, units, active = (np.zeros(len(contributions)) for _ in range(4))
         for cell, row in enumerate(contributions):
@@ -109,7 +109,7 @@ class Contributors:
 
     @property
     def scale(self) -> Numbers:
-        """What a unit of the variable rules look at is worth in the response.
+        """Units of the response per unit of the variable that rules look at.
 
         1 without a shadow variable; 0 where there is nothing to look at.
         """
@@ -119,16 +119,16 @@ class Contributors:
         return np.where(self.total > 0, self.size / safe, 0.0)
 
     @property
-    def someone(self) -> NDArray[np.bool_]:
+    def has_protected(self) -> NDArray[np.bool_]:
         """Whether a cell has a contributor who did not consent."""
         if self.needing is None:
             return np.ones(len(self), dtype=bool)
         return np.asarray(self.needing > 0)
 
     def dominated(self, limit: float) -> NDArray[np.bool_]:
-        """Whether one contributor has nearly all of a cell that is not its alone.
+        """Whether one contributor has nearly all of a cell with other contributors.
 
-        What the others have together is less than `limit` times what it has itself.
+        The others together have less than `limit` times the largest contribution.
         """
         largest = self.leading(1)
         rest = self.total - largest
@@ -141,13 +141,13 @@ class Contributors:
         With sampling weights a record of weight 2.3 stands for 2.3 contributors of its
         size and fills as many of the `n` places; the last one in fills what is left
         (Hundepool et al. 2012, Statistical Disclosure Control, p. 151; so does
-        tau-Argus). At most `n` records are looked at, also when weights are below 1.
+        tau-Argus). At most `n` records are used, also when weights are below 1.
         """
         if self.largest.shape[1] < n:
             raise InputError(
-                f"{self.largest.shape[1]} largest contributions a cell",
+                f"{self.largest.shape[1]} largest contributions of a cell",
                 expected=f"the {n} largest, which the rule looks at",
-                hint="keep as many contributions a cell as the rules need",
+                hint="keep as many contributions of each cell as the rules need",
             )
         top = self.largest[:, :n]
         if self.weights is None:

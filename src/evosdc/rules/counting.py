@@ -1,4 +1,4 @@
-"""Rules that count or look at requests: frequency, zeros, requests, by hand.
+"""Rules that count or look at requests: frequency, zeros, requests, manual status.
 
 Their levels are a share of the response that the user sets, or an absolute range.
 """
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.rules.contributors import Contributors, Marking
+from evosdc.rules.rule import require
 from evosdc.table.rounding import ROUNDING
 
 
@@ -43,18 +44,12 @@ class Frequency:
     needs: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise InputError(
-                f"a minimum frequency of {self.n}",
-                expected="at least 1",
-                hint="change the rule",
-            )
-        if self.count not in ("contributors", "records"):
-            raise InputError(
-                f"a frequency rule that counts {self.count!r}",
-                expected="contributors or records",
-                hint="change the rule",
-            )
+        require(self.n >= 1, f"a minimum frequency of {self.n}", "at least 1")
+        require(
+            self.count in ("contributors", "records"),
+            f"a frequency rule that counts {self.count!r}",
+            "contributors or records",
+        )
         _check_percent(self.percent)
 
     def apply(self, contributors: Contributors) -> Marking:
@@ -65,7 +60,7 @@ class Frequency:
             every, active = contributors.holdings, contributors.active_holdings
         counted = np.asarray(every if active is None else active, dtype=np.float64)
         few = (counted > 0) & (counted < self.n * (1 - ROUNDING))
-        return _share(contributors, few & contributors.someone, self.percent)
+        return _share(contributors, few & contributors.has_protected, self.percent)
 
 
 @dataclass(frozen=True)
@@ -89,17 +84,16 @@ class ZeroUnsafe:
     needs: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.range) and self.range > 0):
-            raise InputError(
-                f"a range of {self.range:g} for zeros",
-                expected="a number above 0",
-                hint="change the rule",
-            )
+        require(
+            bool(np.isfinite(self.range) and self.range > 0),
+            f"a range of {self.range:g} for zeros",
+            "a number above 0",
+        )
 
     def apply(self, contributors: Contributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up."""
         unsafe = (contributors.value == 0) & (contributors.units > 0)
-        unsafe &= contributors.someone
+        unsafe &= contributors.has_protected
         return unsafe, np.where(unsafe, self.range, 0.0), np.zeros(len(contributors))
 
 
@@ -129,11 +123,11 @@ class Request:
 
     def __post_init__(self) -> None:
         for share in (self.percent, self.percent_second):
-            if share is not None and not 0 <= share < 100:
-                raise InputError(
+            if share is not None:
+                require(
+                    0 <= share < 100,
                     f"a request rule with a share of {share:g} %",
-                    expected="a share from 0 to below 100",
-                    hint="change the rule",
+                    "a share from 0 to below 100",
                 )
         _check_percent(self.margin)
 
@@ -154,9 +148,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Manual:
-    """Every cell it is shown is unsafe, with `percent` % of it as level.
+    """Every cell that it is given is unsafe, with `percent` % of it as level.
 
-    Not for a whole table: `set_status` shows it the cells that a user calls unsafe.
+    Not for a whole table: `set_status` gives it the cells that a user calls unsafe.
 
     Examples
     --------
@@ -185,9 +179,8 @@ def _share(contributors: Contributors, unsafe: np.ndarray, percent: float) -> Ma
 
 
 def _check_percent(percent: float) -> None:
-    if not (np.isfinite(percent) and percent >= 0):
-        raise InputError(
-            f"a safety margin of {percent:g} %",
-            expected="a number of 0 or more",
-            hint="change the rule",
-        )
+    require(
+        bool(np.isfinite(percent) and percent >= 0),
+        f"a safety margin of {percent:g} %",
+        "a number of 0 or more",
+    )

@@ -1,8 +1,8 @@
-"""Groups in which everybody is in one category: attribute disclosure without a name.
+"""Group disclosure: everybody of a group is in one category.
 
-Whoever knows that somebody belongs to the group knows the category. The disclosure is
-the empty cell beside the full one, so both become sensitive, and the empty one must be
-possible: see `evosdc.tabulation.groups`.
+Whoever knows that somebody belongs to the group knows the category (attribute
+disclosure). It follows from the empty cells of the other categories, so the full cell
+and one empty cell become sensitive: see `evosdc.tabulation.groups`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from evosdc.rules.contributors import Contributors, Marking
 class Group:
     """Unsafe when all of a group are in one category of `variable` (of any, if blank).
 
-    Which cells these are is seen from the table, not from the contributors of one cell,
-    so the rule marks none by itself: tabulation does.
+    Which cells these are depends on the table, not on the contributors of one cell, so
+    tabulation marks them, not `apply`.
 
     Examples
     --------
@@ -37,6 +37,6 @@ class Group:
     needs: ClassVar[int] = 0
 
     def apply(self, contributors: Contributors) -> Marking:
-        """Mark nothing: what is unsafe is seen from the table."""
+        """Mark nothing: tabulation marks the cells."""
         n = len(contributors)
         return np.zeros(n, dtype=bool), np.zeros(n), np.zeros(n)

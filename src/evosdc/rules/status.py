@@ -1,4 +1,4 @@
-"""Status by hand: cells that a user calls safe, unsafe or protected."""
+"""Manual status: cells that a user calls safe, unsafe or protected."""
 
 from __future__ import annotations
 
@@ -62,21 +62,21 @@ def set_status(
         )
     numbers = find_cells(table, cells)
     _refuse_contradiction(table, numbers, letter)
-    by_hand = StatusByHand(table)
+    changes = StatusChanges(table)
     if letter == PRIMARY:
-        fresh = numbers[table.status[numbers] != PRIMARY]
-        high, low = _manual_levels(table, fresh, manual or Manual())
-        by_hand.upl[fresh], by_hand.lpl[fresh] = high, low
+        new = numbers[table.status[numbers] != PRIMARY]
+        high, low = _manual_levels(table, new, manual or Manual())
+        changes.upl[new], changes.lpl[new] = high, low
         if upl is not None:
-            by_hand.upl[numbers] = upl
+            changes.upl[numbers] = upl
         if lpl is not None:
-            by_hand.lpl[numbers] = lpl
-    by_hand.give(numbers, letter)
-    return by_hand.done()
+            changes.lpl[numbers] = lpl
+    changes.give(numbers, letter)
+    return changes.done()
 
 
-class StatusByHand:
-    """Statuses, levels and costs of a table while somebody changes them."""
+class StatusChanges:
+    """Statuses, levels and costs of a table that are being changed."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -91,7 +91,7 @@ class StatusByHand:
             self.lpl[cells] = self.upl[cells] = self.spl[cells] = 0.0
 
     def done(self) -> Table:
-        """Return the table as it is now."""
+        """Return the table with all changes."""
         return self.table.replace(
             status=self.status,
             weight=self.weight,
@@ -168,7 +168,7 @@ def _manual_levels(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     value = table.value[numbers]
     size = np.abs(value)
-    shown = Contributors(value, size, size, size, np.zeros((len(value), 0)))
-    _, upl, lpl = manual.apply(shown)
-    room = np.maximum(value - table.lower[numbers], 0.0)
-    return upl, np.minimum(lpl, room)
+    given = Contributors(value, size, size, size, np.zeros((len(value), 0)))
+    _, upl, lpl = manual.apply(given)
+    distance = np.maximum(value - table.lower[numbers], 0.0)
+    return upl, np.minimum(lpl, distance)

@@ -18,7 +18,7 @@ from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.metrics import Measurements, from_codes
 from evosdc.metrics.data import exact_codes
-from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
+from evosdc.metrics.memorisation_tests import Coded, FreshTest, fresh_tests
 from evosdc.metrics.spelling import check_overlap, respelt
 
 _ABSENT = "not in the copy"
@@ -78,7 +78,7 @@ def measured(
             "codes that differ in case, blanks, quotes or zeros were compared as the "
             f"original spells them: {', '.join(map(repr, files.respelt))}"
         )
-    failed = [test.words() for test in files.tests if not test.passed]
+    failed = [test.sentence() for test in files.tests if not test.passed]
     return replace(
         found,
         left_out=files.left_out,

@@ -11,8 +11,8 @@ import pyarrow as pa
 from evosdc.arrays import Long, Real
 from evosdc.compile.clock import Clock
 from evosdc.evolution.stopping import Criterion, Progress
+from evosdc.metrics.attribution import risk_figures
 from evosdc.metrics.data import from_codes
-from evosdc.metrics.figures import risk_figures
 from evosdc.parallel import Workers
 from evosdc.synth.data.derived import Derived
 from evosdc.synth.data.domain import Domain

@@ -201,43 +201,6 @@ class Synthesiser:
             What the user should know, in plain words.
         """
         check_at_least(self, workers=1)
-<<<<<<< HEAD
-=======
-        threads = min(4, os.cpu_count() or 1)
-        if self.workers and self.cluster is None:
-            threads = self.workers
-        if isinstance(frame, (str, os.PathLike)):
-            # Only io opens files, and io is above: it is found by name.
-            frame = import_module("evosdc.api.records").as_records(frame)
-        table = to_arrow(frame)
-        with open_workers(self._cluster(), self.workers) as workers:
-            elsewhere = None if self.cluster is None else workers
-            fitted = fit(table, self.options, threads, elsewhere)
-        self._fitted: Fitted = fitted
-        self._whole: dict[int, pa.Table] = {}
-        self._kind = kind_of(frame)
-        self._anew = {
-            i.name: table[i.name] for i in fitted.identifiers if i.action == "new"
-        }
-        self._order = table.column_names
-        self._show(fitted)
-        named = self.columns
-        self.options.say("drawing values")
-        self.small_groups_ = describe(
-            table,
-            to_arrow(self.sample()),
-            fitted.domain,
-            self.coding.least,
-            fitted.identifiers,
-            fitted.pairs,
-            [] if named is None else [n for n in self.domain_.names if n not in named],
-        )
-        self.notes_ = (*self.small_groups_.sentences(), *fitted.notes)
-        return self
-
-    def _cluster(self) -> Any:
-        """Return the cluster to join, refused where nothing would be sent to it."""
->>>>>>> io
         if self.cluster is not None and not self.schedule.memetic:
             raise InputError(
                 "a cluster is given for a genetic algorithm (memetic is False)",

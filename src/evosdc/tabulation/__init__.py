@@ -1,6 +1,6 @@
 """From microdata to a table with its sensitive cells marked."""
 
-from evosdc.tabulation.levels import hierarchy_from_columns
+from evosdc.tabulation.hierarchy_from_columns import hierarchy_from_columns
 from evosdc.tabulation.linked import tabulate_linked
 from evosdc.tabulation.microdata import tabulate
 

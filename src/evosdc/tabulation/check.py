@@ -1,4 +1,4 @@
-"""One pass over the records that finds everything wrong with them."""
+"""One pass over the records that finds what cannot be tabulated."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evosdc.databases import Dialect
-from evosdc.databases.kinds import TEXT, WHOLE
+from evosdc.databases.dialect import TEXT, WHOLE
 from evosdc.errors import InputError
 from evosdc.io.numbers import inexact
 from evosdc.table.codes import merged_note
 from evosdc.tabulation.fixed import EXACT, Fixed
 from evosdc.tabulation.source import Columns, OpenRecords, tidied
 
-# Up to so many decimals, sums are kept in units of the last decimal, where they are
-# whole numbers and exact in any order.
-MOST_DECIMALS = 6
+# Numbers of at most so many decimals are summed in units of the last decimal: as whole
+# numbers, which are exact in any order.
+_MAX_DECIMALS = 6
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Facts:
     peaks: Mapping[str, float] = field(default_factory=dict)
 
     def fixed(self, measure: str) -> Fixed:
-        """How a measure is added up."""
+        """Return how a measure is added up."""
         if measure == "value" and self.unit is not None:
             return Fixed.decimal(self.unit)
         return Fixed.binary(self.records, self.peaks[measure])
@@ -50,7 +50,7 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Records that were checked, and what is asked of them.
+    """Records that were checked, and what is to be found out about them.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Task:
     asked
         Codes by which somebody asks for protection; None where no rule looks at them.
     waived
-        Holdings that consented to be recognised: rules pass them over.
+        Holdings that consented to be recognised, which rules ignore.
     largest
         Whether the table keeps the two that contribute most to each cell.
     """
@@ -74,12 +74,12 @@ class Task:
 
     @property
     def flags(self) -> list[str]:
-        """Who asks for protection: a column per code."""
+        """Whether a record asks for protection: a column per code."""
         name = self.columns.request
         if self.asked is None or name is None:
             return []
         dialect = self.records.dialect
-        text = f"trim({dialect.words(name, self.records.columns[name].kind)})"
+        text = f"trim({dialect.code_of(name, self.records.columns)})"
         return [
             f"coalesce({text} = {dialect.literal(code)}, false) AS a{i}"
             for i, code in enumerate(self.asked)
@@ -91,11 +91,11 @@ class Task:
         codes = [f"{dialect.name_of(name)} AS {part}" for part, name in parts.items()]
         return [*codes, *numbers_of(dialect, self.columns), *self.flags]
 
-    def plain(self, parts: Mapping[str, str]) -> list[str]:
+    def as_text(self, parts: Mapping[str, str]) -> list[str]:
         """Return the codes of a group as tables are built from them."""
         dialect, columns = self.records.dialect, self.records.columns
         return [
-            f"{dialect.plain(part, columns[name].kind)} AS {part}"
+            f"{dialect.as_text(part, columns[name].kind)} AS {part}"
             for part, name in parts.items()
         ]
 
@@ -127,14 +127,14 @@ def numbers_of(dialect: Dialect, columns: Columns) -> list[str]:
 def check_records(records: OpenRecords, columns: Columns) -> Facts:
     """Raise an `InputError` for anything that cannot be tabulated."""
     dialect = records.dialect
-    # Names of ours, which no column of the records can be mistaken for.
+    # Names that no column of the records can have.
     own = {name: f"q{i}" for i, name in enumerate(columns.all())}
     wanted = {"records": "count(*)"}
     for part, column in columns.codes.items():
         name = own[column]
         blank = f"{name} IS NULL"
         if records.columns[column].kind == TEXT:
-            blank += f" OR trim({dialect.plain(name, TEXT)}) = ''"
+            blank += f" OR trim({dialect.as_text(name, TEXT)}) = ''"
         wanted[f"{part}_missing"] = _count(blank)
     for part, column in columns.numeric.items():
         name = own[column]
@@ -149,7 +149,7 @@ def check_records(records: OpenRecords, columns: Columns) -> Facts:
             f"{part}_negative": _count(f"{number} < {dialect.constant(0.0)}"),
         }
     wanted["size"] = "sum(abs(x * w))"
-    for k in range(MOST_DECIMALS + 1):
+    for k in range(_MAX_DECIMALS + 1):
         scaled = f"(x * w * {dialect.constant(10.0**k)})"
         whole = dialect.floor(f"{scaled} + {dialect.constant(0.5)}")
         near = f"{dialect.constant(1e-15)} * abs({scaled})"
@@ -161,7 +161,7 @@ def check_records(records: OpenRecords, columns: Columns) -> Facts:
     selected = ", ".join(f"{formula} AS {name}" for name, formula in wanted.items())
     used = [f"{dialect.name_of(name)} AS {alias}" for name, alias in own.items()]
     used += numbers_of(dialect, columns)
-    found = records.first(
+    found = records.fetch_row(
         f"SELECT {selected} FROM "
         f"(SELECT {', '.join(used)} FROM {records.relation} AS t) AS u"
     )
@@ -185,17 +185,17 @@ def _beyond_exact(dialect: Dialect, name: str, number: str, kind: str) -> str:
     large = f"abs({number}) >= {dialect.constant(2.0**53)}"
     if kind == WHOLE:
         return large
-    # What is text is asked of DuckDB only.
+    # Only DuckDB reads numbers from text.
     return f"{large} AND regexp_full_match({name}, '[-+]?[0-9]+')"
 
 
 def spellings(
-    task: Task, kept: str, parts: Collection[str] | None = None
+    task: Task, stored: str, parts: Collection[str] | None = None
 ) -> tuple[str, ...]:
     """Say which spellings became one code; refuse codes of odd blanks only.
 
-    `kept` is the table of the house with the codes as the records have them, `parts`
-    the columns to look at, by default those of the table to make.
+    `stored` is the local table with the codes as the records have them, `parts` are the
+    columns to look at, by default those of the table to make.
     """
     records, columns, facts = task.records, task.columns, task.facts
     notes: list[str] = []
@@ -204,16 +204,16 @@ def spellings(
         if part not in looked or records.columns[column].kind != TEXT:
             continue
         tidy = tidied(part)
-        rows = records.house.sql(
-            f"SELECT {part} AS a, {tidy} AS b, sum(n) FROM {kept} "
+        rows = records.local.sql(
+            f"SELECT {part} AS a, {tidy} AS b, sum(n) FROM {stored} "
             f"WHERE {part} <> {tidy} GROUP BY ALL ORDER BY b, a"
         ).fetchall()
         blank = sum(int(n) for _, b, n in rows if not b)
         if blank:
             _refuse_missing(part, column, blank, facts.records)
         if rows:
-            both = records.house.sql(
-                f"SELECT DISTINCT {part} AS a, {tidy} AS b FROM {kept} ORDER BY b, a"
+            both = records.local.sql(
+                f"SELECT DISTINCT {part} AS a, {tidy} AS b FROM {stored} ORDER BY b, a"
             ).fetchall()
             note = merged_note(column, [a for a, _ in both], [b for _, b in both])
             notes += [note] * bool(note)
@@ -221,7 +221,7 @@ def spellings(
 
 
 def _unit(found: dict[str, Any]) -> float | None:
-    for k in range(MOST_DECIMALS + 1):
+    for k in range(_MAX_DECIMALS + 1):
         if found[f"decimals_{k}"]:
             unit = 10.0**k
             return unit if found["size"] * unit < EXACT else None
@@ -239,7 +239,7 @@ def _refuse(found: dict[str, Any], columns: Columns) -> None:
     for part, column in columns.codes.items():
         _refuse_missing(part, column, found[f"{part}_missing"], records)
     for part, column in columns.numeric.items():
-        for kind, words in (
+        for kind, problem in (
             ("missing", "is missing"),
             ("text", "is not a number"),
             ("odd", "is not finite"),
@@ -247,7 +247,7 @@ def _refuse(found: dict[str, Any], columns: Columns) -> None:
             count = found[f"{part}_{kind}"]
             if count:
                 raise InputError(
-                    f"column {column!r} {words} in {count} of {records} records",
+                    f"column {column!r} {problem} in {count} of {records} records",
                     expected="a finite number, with a decimal point, in every record",
                     hint="correct the records or leave them out",
                 )

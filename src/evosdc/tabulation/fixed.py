@@ -1,8 +1,8 @@
 """Sums that do not depend on the order of adding, nor on the engine that adds.
 
 A number is cut into whole numbers that are small enough for all partial sums to be
-exact in double precision. Each part is added up by itself, in any order, on any number
-of machines, and the parts are put together at the end. Only products with powers of two
+exact in double precision. Each part is added up separately, in any order, on any number
+of machines, and the sums are combined at the end. Only products with powers of two
 (or of ten, where the numbers have few decimals), ``floor`` and differences are used,
 which IEEE 754 fixes to the last bit.
 """
@@ -17,13 +17,13 @@ from evosdc.databases import Dialect
 # Partial sums stay below it, so that adding a half to one is exact too.
 EXACT = 2.0**52
 _BITS = 52
-_MOST_SHIFT = 37  # three parts fit one number of 128 bits
-_MOST_POWER = 1000
+_MAX_SHIFT = 37  # three parts fit one number of 128 bits
+_MAX_POWER = 1000
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """How numbers of a column are cut.
+    """How numbers of a column are cut into whole numbers.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class Fixed:
         """
         many = max(records, 1).bit_length()
         large = frexp(peak)[1] if peak > 0.0 else 0
-        power = max(-_MOST_POWER, min(_MOST_POWER, _BITS - many - large))
-        return cls(2.0**power, min(_MOST_SHIFT, _BITS - many))
+        power = max(-_MAX_POWER, min(_MAX_POWER, _BITS - many - large))
+        return cls(2.0**power, min(_MAX_SHIFT, _BITS - many))
 
     @property
     def parts(self) -> int:
@@ -73,15 +73,15 @@ class Fixed:
             f"sum({part}) AS {name}{i}" for i, part in enumerate((first, second, third))
         ]
 
-    def together(self, name: str) -> str:
-        """Return the sum in double precision, for the house; times ten's factor."""
+    def as_double(self, name: str) -> str:
+        """Return the sum in double precision; a decimal one in units of the factor."""
         if self.parts == 1:
             return f"{name}0"
         step = f"CAST('{2.0**-self.shift!r}' AS DOUBLE)"
         whole = f"(({name}2 * {step} + {name}1) * {step} + {name}0)"
         return f"{whole} / CAST('{self.factor!r}' AS DOUBLE)"
 
-    def whole(self, name: str) -> str:
+    def as_whole(self, name: str) -> str:
         """Return the sum as one whole number of 128 bits, in units of `unit`."""
         if self.parts == 1:
             return f"CAST({name}0 AS HUGEINT)"
@@ -91,5 +91,5 @@ class Fixed:
 
     @property
     def unit(self) -> float:
-        """What one of `whole` is worth."""
+        """The value of one unit of `as_whole`."""
         return 2.0 ** (-2 * self.shift) / self.factor

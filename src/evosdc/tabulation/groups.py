@@ -1,9 +1,9 @@
-"""Groups in one category: the empty cells beside full ones join the table.
+"""Groups in one category, and the empty cells that a table lists to protect them.
 
-That somebody in the group has another category must be possible in what is published.
-So one empty cell beside each full one is listed, may be hidden, and must be able to be
-1. An empty cell stands in the equations of all its totals down to the finest codes; the
-ones between are listed with it.
+The published table must allow that somebody in the group has another category. So for
+each full cell one empty sibling is listed, may be hidden, and must be able to be 1. An
+empty cell is in the equations of all its totals down to the finest codes; those between
+are listed with it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from evosdc.rules import Group
 from evosdc.table import Dimension, Hierarchy
 
 Codes = tuple[int, ...]
-_LEAST = 2  # people in a group
+_MIN_GROUP = 2  # people; a person alone is left to rules that count
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Cells that hold everybody of a total, and empty cells to list beside them.
+    """Cells that hold everybody of a total, and empty cells to list with them.
 
     `added` are codes of empty cells, `full` numbers of cells among those given, and
     `possible` numbers among `added` of those that must be able to be 1.
@@ -47,37 +47,32 @@ def find_groups(
     if rule.variable:
         what = "a group rule for {}, which the table is not made by"
         refuse_unknown([rule.variable], names, what)
-    cells: dict[Codes, int] = {tuple(c): i for i, c in enumerate(codes.tolist())}
-    trees = [d.hierarchy for d in dimensions]
-    below = [tree.parts for tree in trees]
+    cells = _Cells(
+        {tuple(cell): i for i, cell in enumerate(codes.tolist())},
+        value,
+        [d.hierarchy for d in dimensions],
+    )
     full: set[int] = set()
     added: dict[Codes, int] = {}
     possible: set[int] = set()
     for k, name in enumerate(names):
         if rule.variable not in ("", name):
             continue
-        for cell, at in cells.items():
-            parts = below[k][cell[k]]
-            if len(parts) < 2:
+        for cell, number in cells.number.items():
+            parts = [_with(cell, k, part) for part in cells.trees[k].parts[cell[k]]]
+            there = [part for part in parts if part in cells.number]
+            if len(parts) < 2 or len(there) != 1 or value[number] < _MIN_GROUP:
                 continue
-            there = [p for p in parts if (*cell[:k], p, *cell[k + 1 :]) in cells]
-            # A group of one is a person alone: rules that count are there for that.
-            if len(there) != 1 or value[at] < _LEAST:
-                continue
-            beside = [p for p in parts if p not in there]
-            empty = _empty_beside(cells, value, trees, below, cell, k, beside)
+            siblings = [part for part in parts if part not in there]
+            empty = cells.most_plausible(siblings, k)
             if empty is None:
                 continue
-            full.add(cells[(*cell[:k], there[0], *cell[k + 1 :])])
-            for above in _ancestors(trees, empty):
-                if above not in cells:
-                    added.setdefault(above, len(added))
-            sibling = next(
-                a
-                for a in _ancestors(trees, empty)
-                if a[:k] == cell[:k] and a[k + 1 :] == cell[k + 1 :] and a[k] in beside
-            )
-            possible.add(added[sibling])
+            full.add(cells.number[there[0]])
+            above = cells.with_totals(empty)
+            for one in above:
+                if one not in cells.number:
+                    added.setdefault(one, len(added))
+            possible.add(added[next(one for one in above if one in siblings)])
     rows = np.array(list(added), dtype=np.int32).reshape(-1, len(dimensions))
     return Groups(
         np.array(sorted(full), dtype=np.int64),
@@ -86,58 +81,55 @@ def find_groups(
     )
 
 
-def _ancestors(trees: Sequence[Hierarchy], leaf: Codes) -> list[Codes]:
-    """A cell and all its totals."""
-    lines = (tree.line(node) for tree, node in zip(trees, leaf, strict=True))
-    return list(product(*lines))
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The cells that are not empty: their numbers by code, values and hierarchies."""
+
+    number: dict[Codes, int]
+    value: NDArray[np.float64]
+    trees: Sequence[Hierarchy]
+
+    def value_of(self, cell: Codes) -> float:
+        """Return the value of a cell, 0 if it is empty."""
+        number = self.number.get(cell)
+        return 0.0 if number is None else float(self.value[number])
+
+    def with_totals(self, cell: Codes) -> list[Codes]:
+        """Return a cell and all its totals."""
+        lines = (tree.line(node) for tree, node in zip(self.trees, cell, strict=True))
+        return list(product(*lines))
+
+    def most_plausible(self, siblings: Sequence[Codes], k: int) -> Codes | None:
+        """Return the most plausible empty cell of the finest codes below the siblings.
+
+        The smallest of its totals is as large as possible: a person alone in a total
+        knows that nobody else is there. None where no code of variable `k` is used.
+        """
+        best: tuple[float, Codes] | None = None
+        for sibling in siblings:
+            margin = _with((0,) * len(sibling), k, sibling[k])
+            if self.value_of(margin) <= 0:
+                continue
+            finest = self.finest(sibling, k)
+            totals = [c for c in self.with_totals(finest) if c in self.number]
+            smallest = min(map(self.value_of, totals))
+            if best is None or smallest > best[0]:
+                best = (smallest, finest)
+        return None if best is None else best[1]
+
+    def finest(self, cell: Codes, k: int) -> Codes:
+        """Go down to the finest codes, along the parts with the largest values.
+
+        Values of parts of variable `k` are those of its margin; of other variables
+        those of the cell over all codes of `k`.
+        """
+        for j, tree in enumerate(self.trees):
+            while parts := tree.parts[cell[j]]:
+                over = (0,) * len(cell) if j == k else _with(cell, k, 0)
+                sizes = [self.value_of(_with(over, j, part)) for part in parts]
+                cell = _with(cell, j, parts[int(np.argmax(sizes))])
+        return cell
 
 
-def _empty_beside(
-    cells: dict[Codes, int],
-    value: NDArray[np.float64],
-    trees: Sequence[Hierarchy],
-    below: Sequence[Sequence[Sequence[int]]],
-    cell: Codes,
-    k: int,
-    beside: Sequence[int],
-) -> Codes | None:
-    """The finest empty cell beside a full one that is easiest to believe in.
-
-    Its totals exist, and the smallest of them is as large as can be: who is alone in a
-    total knows that nobody else is there. None where no code beside is used anywhere.
-    """
-    best: tuple[float, Codes] | None = None
-    for node in beside:
-        leaf = _down(cells, value, below, (*cell[:k], node, *cell[k + 1 :]), k)
-        used = cells.get(tuple(node if j == k else 0 for j in range(len(cell))))
-        if used is None or value[used] <= 0:
-            continue
-        held = [value[cells[a]] for a in _ancestors(trees, leaf) if a in cells]
-        if best is None or min(held) > best[0]:
-            best = (float(min(held)), leaf)
-    return None if best is None else best[1]
-
-
-def _down(
-    cells: dict[Codes, int],
-    value: NDArray[np.float64],
-    below: Sequence[Sequence[Sequence[int]]],
-    cell: Codes,
-    k: int,
-) -> Codes:
-    """Go down to the finest codes, along those that hold the most by themselves."""
-    found = list(cell)
-    for j, parts_of in enumerate(below):
-        while parts_of[found[j]]:
-            sizes = []
-            for part in parts_of[found[j]]:
-                away = k if j != k else -1
-                at = cells.get(
-                    tuple(
-                        part if i == j else 0 if i == away or j == k else c
-                        for i, c in enumerate(found)
-                    )
-                )
-                sizes.append(0.0 if at is None else float(value[at]))
-            found[j] = parts_of[found[j]][int(np.argmax(sizes))]
-    return tuple(found)
+def _with(cell: Codes, k: int, code: int) -> Codes:
+    return (*cell[:k], code, *cell[k + 1 :])

@@ -2,8 +2,8 @@
 
 One holding has records in several inner cells, so the largest holdings of a total need
 not be among the largest of its parts. Records are summed to (inner cell, holding) once,
-where they are, and then to (cell, holding) for each combination of depths in the DuckDB
-of the house, which spills. A cell belongs to exactly one combination of depths.
+where they are, and then to (cell, holding) for each combination of depths in the
+local DuckDB, which spills. A cell belongs to exactly one combination of depths.
 
 Sums are whole numbers of 128 bits (see `evosdc.tabulation.fixed`): exact in any order.
 """
@@ -18,13 +18,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evosdc.databases import Dialect
 from evosdc.table import Dimension
 from evosdc.table.index import CellIndex
 from evosdc.table.rounding import significant
-from evosdc.tabulation.check import Facts, Task
+from evosdc.tabulation.check import Task
 from evosdc.tabulation.identity import DIGITS, Respondents
-from evosdc.tabulation.source import Columns, OpenRecords, tidied
+from evosdc.tabulation.source import OpenRecords, tidied
 
 PAIRS = "pairs"
 
@@ -35,13 +34,13 @@ def pair_records(task: Task) -> None:
     dialect, parts = records.dialect, columns.codes
     asking = range(len(task.flags))
     wanted = [
-        *task.plain(parts),
+        *task.as_text(parts),
         "count(*) AS n",
         *facts.fixed("total").sums(dialect, "s * w", "s"),
-        *_response(columns, facts, dialect),
+        *(facts.fixed("value").sums(dialect, "x * w", "x") if columns.shadow else ()),
         *(f"max(CASE WHEN a{i} THEN 1 ELSE 0 END) AS a{i}" for i in asking),
     ]
-    records.keep(
+    records.store(
         PAIRS,
         f"SELECT {', '.join(wanted)} FROM (SELECT {', '.join(task.selected(parts))} "
         f"FROM {records.relation} AS t{columns.where(dialect)}) AS u "
@@ -49,16 +48,9 @@ def pair_records(task: Task) -> None:
     )
 
 
-def _response(columns: Columns, facts: Facts, dialect: Dialect) -> list[str]:
-    """Return the sums of the response, where rules look at another variable."""
-    if columns.shadow is None:
-        return []
-    return facts.fixed("value").sums(dialect, "x * w", "x")
-
-
-def names_of(records: OpenRecords) -> set[str]:
+def holding_names(records: OpenRecords) -> set[str]:
     """Return the holdings of the records."""
-    found = records.house.sql(f"SELECT DISTINCT {tidied('h')} FROM {PAIRS}").fetchall()
+    found = records.local.sql(f"SELECT DISTINCT {tidied('h')} FROM {PAIRS}").fetchall()
     return {name for (name,) in found}
 
 
@@ -72,7 +64,7 @@ def holdings_of(
     A holding counts as one contributor with the weighted sum of its records (tau-Argus
     does not allow holdings and weights together), and asks when any of them asks.
     """
-    connection, facts = task.records.house, task.facts
+    connection, facts = task.records.local, task.facts
     fixed, waived = facts.fixed("total"), task.waived
     n_top, asks = task.n_top, list(task.asked or ())
     _load_trees(connection, dimensions)
@@ -92,13 +84,13 @@ def holdings_of(
         )
     measures = significant(found[:, 4:] * fixed.unit, DIGITS)
     lone = found[:, 2].astype(np.int64)
-    by, amount = None, None
+    largest, amount = None, None
     seen = lone
     if task.largest:
         response = fixed if task.columns.shadow is None else facts.fixed("value")
-        by = found[:, -2:].astype(np.int64)
+        largest = found[:, -2:].astype(np.int64)
         amount = significant(found[:, -4:-2] * response.unit, DIGITS)
-        seen = np.append(lone, by)
+        seen = np.append(lone, largest)
     wanted = ",".join(map(str, np.unique(seen[seen > 0]).tolist()))
     named = connection.sql(
         f"SELECT id, h FROM names WHERE id IN ({wanted or 'NULL'})"
@@ -113,11 +105,11 @@ def holdings_of(
         "target": measures[:, 0] if waived else None,
         "needing": found[:, 3] if waived else None,
     }
-    return contributors, Respondents(lone, active, by, amount, dict(named))
+    return contributors, Respondents(lone, active, largest, amount, dict(named))
 
 
 def _load_trees(connection: Any, dimensions: Sequence[Dimension]) -> None:
-    """Make a table a dimension: each code, its node, and its node at every depth."""
+    """Make one table per dimension: codes, nodes, and their nodes at every depth."""
     for k, dimension in enumerate(dimensions):
         tree = dimension.hierarchy
         # From the total down.
@@ -137,8 +129,8 @@ def _load_trees(connection: Any, dimensions: Sequence[Dimension]) -> None:
 
 
 def _sum_records(task: Task, n_asks: int) -> None:
-    """Number codes and holdings: numbers group much faster."""
-    connection, columns, facts = task.records.house, task.columns, task.facts
+    """Sum the pairs by numbers of codes and holdings, which group much faster."""
+    connection, columns, facts = task.records.local, task.columns, task.facts
     consent = pa.array(task.waived, pa.string())
     connection.register("consent", pa.table({"h": consent}))
     connection.execute(
@@ -154,8 +146,8 @@ def _sum_records(task: Task, n_asks: int) -> None:
         f"JOIN tree{k} ON {tidied(f'p.d{k}', columns.digits.get(name))} = tree{k}.code"
         for k, name in enumerate(columns.by)
     ]
-    total = facts.fixed("total").whole("s")
-    response = total if columns.shadow is None else facts.fixed("value").whole("x")
+    total = facts.fixed("total").as_whole("s")
+    response = total if columns.shadow is None else facts.fixed("value").as_whole("x")
     sums = [
         f"sum({total}) AS s",
         f"sum({response}) AS x",

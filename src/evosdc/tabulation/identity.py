@@ -1,4 +1,4 @@
-"""Who a lone respondent is, without a name: hashes keyed by the records themselves.
+"""Pseudonyms of lone respondents: hashes keyed by the records themselves.
 
 The key is made of all records, so that nobody without them can test a name against a
 hash, every table of the same records has the same hashes, and a run repeats exactly.
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.databases import Column, Dialect
-from evosdc.databases.kinds import FRACTION, TRUTH, WHOLE
+from evosdc.databases.dialect import FRACTION, TRUTH, WHOLE
 from evosdc.table import Contributions
 from evosdc.table.rounding import significant
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _DIGITS = 16
 # Digits of a sum that do not depend on the order of adding.
 DIGITS = 14
-# What the two numbers of a record are called.
+# Names of the two numbers of a record.
 HASHES = ("h0", "h1")
 # A prime, and two multipliers below it: products stay below 2**63.
 PRIME = 2**31 - 1
@@ -92,25 +92,25 @@ def _positive(number: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Respondents:
-    """Who stands behind each cell, as numbers of records or of holdings.
+    """The respondents of each cell, as numbers of records or of holdings.
 
     Attributes
     ----------
     lone
-        Who is alone in a cell, 0 where there are more; whoever contributes nothing does
-        not count beside one that does.
+        The only respondent of a cell, 0 where there are more; one that contributes
+        nothing does not count where another contributes.
     active
         How many have a contribution that is not zero.
-    by, amount
-        The two that contribute most to the response, and how much; None where nobody
-        asked.
+    largest, amount
+        The two that contribute most to the response, and how much; None where the table
+        does not keep them.
     names
-        What the numbers stand for; None for records, which have no name.
+        Names by number; None for records, which have no name.
     """
 
     lone: NDArray[np.int64]
     active: NDArray[np.int64]
-    by: NDArray[np.int64] | None
+    largest: NDArray[np.int64] | None
     amount: NDArray[np.float64] | None
     names: Mapping[int, str] | None = None
 
@@ -128,14 +128,14 @@ class Identity:
 
     @classmethod
     def of(cls, records: OpenRecords) -> Identity:
-        """Look at all records once, in any order."""
+        """Compute the key in one pass over the records, in any order."""
         dialect = records.dialect
         numbers, hashes = (", ".join(parts) for parts in hashing(records))
         text = dialect.text
-        found = records.first(
+        found = records.fetch_row(
             f"SELECT CAST(sum(n) AS {text}) AS n, CAST(sum(h0 * n) AS {text}) AS a, "
             f"CAST(sum(h1 * n) AS {text}) AS b, "
-            f"CAST(sum(CASE WHEN n > 1 THEN n ELSE 0 END) AS {text}) AS twins "
+            f"CAST(sum(CASE WHEN n > 1 THEN n ELSE 0 END) AS {text}) AS repeated "
             "FROM (SELECT h0, h1, count(*) AS n FROM "
             f"(SELECT {hashes} FROM (SELECT {numbers} FROM {records.relation} AS t"
             f"{dialect.fence}) AS u) AS h GROUP BY h0, h1) AS g"
@@ -144,7 +144,7 @@ class Identity:
         return cls(
             key=sha256(b"respondents" + seed).digest(),
             source=sha256(b"records" + seed).hexdigest()[:_DIGITS],
-            repeated=int(found["twins"]),
+            repeated=int(found["repeated"]),
         )
 
     def notes(self, records: int) -> tuple[str, ...]:
@@ -163,23 +163,22 @@ class Identity:
         unit: float | None,
         extra: int,
     ) -> Contributions | None:
-        """Return what a table keeps of them, with so many empty cells at the end.
+        """Return the largest that a table keeps, with `extra` empty cells at the end.
 
         Parameters
         ----------
         negative
-            Cells to which somebody contributes less than nothing, so that one
-            contribution bounds nothing.
+            Cells with a contribution below 0, where one contribution bounds nothing.
         unit
             Contributions are multiples of ``1 / unit``, where that is not None.
         """
-        if found.by is None or found.amount is None:
+        if found.largest is None or found.amount is None:
             return None
         if unit is None:
             amount = significant(found.amount, DIGITS)
         else:
             amount = np.rint(found.amount * unit) / unit
-        who = self.hashes(np.where(amount > 0, found.by, 0).ravel(), found.names)
+        who = self.hashes(np.where(amount > 0, found.largest, 0).ravel(), found.names)
         amount = np.where(negative[:, None], 0.0, amount)
         listed = Contributions(found.active, who.reshape(amount.shape), amount)
         return listed.padded(extra)
@@ -189,13 +188,13 @@ class Identity:
     ) -> NDArray[np.str_]:
         """Hash each number that is not 0, or the name it stands for; else blank."""
         distinct, place = np.unique(numbers, return_inverse=True)
-        words = [
+        hashed = [
             ""
             if number == 0
             else self._hash(str(number) if names is None else names[number])
             for number in distinct.tolist()
         ]
-        return np.array(words, dtype=f"U{_DIGITS}")[place]
+        return np.array(hashed, dtype=f"U{_DIGITS}")[place]
 
-    def _hash(self, word: str) -> str:
-        return hmac.new(self.key, word.encode(), "sha256").hexdigest()[:_DIGITS]
+    def _hash(self, text: str) -> str:
+        return hmac.new(self.key, text.encode(), "sha256").hexdigest()[:_DIGITS]

@@ -1,4 +1,4 @@
-"""The finest cells: one aggregation of all records, where they are."""
+"""The finest cells, by one aggregation of all records where they are."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from evosdc.databases import Dialect
 from evosdc.errors import InputError
 from evosdc.table import Dimension, Hierarchy
-from evosdc.table.codes import is_total_word, tidy_code
+from evosdc.table.codes import is_total_word, listed, tidy_code
 from evosdc.table.index import nodes_of
 from evosdc.table.rounding import significant
 from evosdc.tabulation.check import Facts, Task, measures_of
 from evosdc.tabulation.identity import DIGITS, HASHES, PRIME, hashing
-from evosdc.tabulation.source import Columns, tidied
+from evosdc.tabulation.source import tidied
 
 GROUPS = "groups"
 
@@ -36,7 +36,7 @@ COUNT, UNITS, VALUE, SIZE, TOTAL, COST, ACTIVE, ACTIVE_UNITS = range(8)
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Aggregates of cells, a row each; what `roll_up` adds up.
+    """Aggregates of cells, one row per cell, which `roll_up` adds up.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class Cells:
         sampling weights.
     asking
         Largest contribution of those who ask for protection, a column per code.
-    who
+    lone
         The record that is alone in a cell, as a number; 0 where there are more. Records
-        that contribute nothing do not count beside one that does.
-    amount, by
+        that contribute nothing do not count where one contributes.
+    amount, largest
         The two largest contributions to the response itself, weighted, and the records
-        that they are of; None where nobody asked.
+        that they are of; None where the table keeps none.
     """
 
     codes: NDArray[np.int32]
@@ -64,20 +64,20 @@ class Cells:
     top: NDArray[np.float64]
     top_weight: NDArray[np.float64] | None
     asking: NDArray[np.float64] | None
-    who: NDArray[np.int64]
+    lone: NDArray[np.int64]
     amount: NDArray[np.float64] | None = None
-    by: NDArray[np.int64] | None = None
+    largest: NDArray[np.int64] | None = None
 
 
 def group_records(task: Task) -> None:
     """Aggregate the records by their codes as they are written, and keep the answer.
 
-    Where contributors are records, that which is alone in a group is told, and the
-    largest. Where they are holdings, see `evosdc.tabulation.holdings`.
+    Where contributors are records, the answer has the lone record of a group and the
+    largest ones. Where they are holdings, see `evosdc.tabulation.holdings`.
 
-    DuckDB's ``max(x, n)`` keeps the n largest of each group on the way: measured on ten
-    million records it costs a fifth more than the sums alone, in the same memory. Other
-    engines number the records of each group from the largest down.
+    DuckDB's ``max(x, n)`` finds the n largest of each group in the same pass: on ten
+    million records it takes a fifth more time than the sums alone, in the same memory.
+    Other engines number the records of each group from the largest down.
     """
     records, columns, facts = task.records, task.columns, task.facts
     if columns.holding is not None:
@@ -89,15 +89,21 @@ def group_records(task: Task) -> None:
     second = [*keys, "x", "s", "w"]
     second += ["c"] if columns.cost is not None else []
     second += [f"a{i}" for i in range(len(asked))]
-    active = is_active(dialect)
-    wanted = task.plain(codes)
-    wanted += ["count(*) AS n", f"{count_active(dialect, columns)} AS nz"]
+    active = f"x <> {dialect.constant(0.0)}"
+    # Of counts all records contribute.
+    counted = (
+        f"count(CASE WHEN {active} THEN 1 END)"
+        if columns.value is not None
+        else "count(*)"
+    )
+    wanted = task.as_text(codes)
+    wanted += ["count(*) AS n", f"{counted} AS nz"]
     if identify:
         numbers, hashes = hashing(records)
         first += numbers
         second += hashes
         wanted += [
-            f"CASE WHEN {count_active(dialect, columns)} = 1 THEN "
+            f"CASE WHEN {counted} = 1 THEN "
             f"min(CASE WHEN {active} THEN {h} END) "
             f"WHEN count(*) = 1 THEN min({h}) END AS {h}"
             for h in HASHES
@@ -134,29 +140,29 @@ def group_records(task: Task) -> None:
         order = ", ".join(f"{number} DESC" for _, number in _CONTRIBUTION)
         within = f"PARTITION BY {', '.join(keys)} ORDER BY {order}"
         query = f"SELECT r.*, row_number() OVER ({within}) AS nth FROM ({query}) AS r"
-    records.keep(
+    records.store(
         GROUPS,
         f"SELECT {', '.join(wanted)} FROM ({query}) AS v GROUP BY {', '.join(keys)}",
     )
 
 
 def inner_cells(task: Task) -> pa.Table:
-    """Return the finest cells: groups by tidy codes, with their sums put together."""
+    """Return the finest cells: groups by tidy codes, with their sums combined."""
     records, columns, facts = task.records, task.columns, task.facts
     keys = [f"d{k}" for k in range(len(columns.by))]
-    house = records.house
-    names = [row[0] for row in house.sql(f"DESCRIBE {GROUPS}").fetchall()]
+    local = records.local
+    names = [row[0] for row in local.sql(f"DESCRIBE {GROUPS}").fetchall()]
     codes = ", ".join(
         f"{tidied(key, columns.digits.get(name))} AS {key}"
         for key, name in zip(keys, columns.by, strict=True)
     )
-    listed = ", ".join(keys)
+    key_list = ", ".join(keys)
     others = ", ".join(name for name in names if name not in keys)
-    house.execute(
+    local.execute(
         f"CREATE OR REPLACE TEMP VIEW tidy AS SELECT {codes}, {others} FROM {GROUPS}"
     )
-    many, distinct = house.sql(
-        f"SELECT count(*), count(DISTINCT ({listed},)) FROM tidy"
+    many, distinct = local.sql(
+        f"SELECT count(*), count(DISTINCT ({key_list},)) FROM tidy"
     ).fetchall()[0]
     cells = "tidy" if many == distinct else f"({_merged(names, keys)})"
     parts = [*keys, "CAST(n AS BIGINT) AS n", "CAST(nz AS BIGINT) AS nz"]
@@ -168,24 +174,24 @@ def inner_cells(task: Task) -> pa.Table:
     for name in ("value", "size", "units", "active", "total", "cost"):
         if f"{name}0" in names:
             fixed = facts.fixed(scales.get(name, name))
-            parts.append(f"{fixed.together(name)} AS {name}")
+            parts.append(f"{fixed.as_double(name)} AS {name}")
     parts += [name for name in names if name.startswith((*_LISTS, "ask"))]
     if "units0" not in names:
         parts.append("CAST(n AS DOUBLE) AS units")
-    return house.sql(
-        f"SELECT {', '.join(parts)} FROM {cells} ORDER BY {listed}"
+    return local.sql(
+        f"SELECT {', '.join(parts)} FROM {cells} ORDER BY {key_list}"
     ).to_arrow_table()
 
 
 def _merged(names: Sequence[str], keys: Sequence[str]) -> str:
     """Write the query that merges groups whose codes are one code when tidied."""
-    listed = ", ".join(keys)
+    key_list = ", ".join(keys)
     sums = []
     for name in names:
         if name in keys or name.startswith(_LISTS):
             continue
         if name in HASHES:
-            # Beside a record that contributes, those that contribute nothing are none.
+            # Records that contribute nothing do not count where one contributes.
             one = f"max(CASE WHEN nz = 1 THEN {name} END)"
             sums.append(f"CASE WHEN sum(nz) = 1 THEN {one} ELSE max({name}) END {name}")
             continue
@@ -204,19 +210,7 @@ def _merged(names: Sequence[str], keys: Sequence[str]) -> str:
             for i in range(n)
             for kind in kinds
         ]
-    return f"SELECT {listed}, {', '.join(sums)} FROM tidy GROUP BY {listed}"
-
-
-def is_active(dialect: Dialect) -> str:
-    """Return the condition that a record contributes to the response, up or down."""
-    return f"x <> {dialect.constant(0.0)}"
-
-
-def count_active(dialect: Dialect, columns: Columns) -> str:
-    """Return the number of records that contribute; those of counts all do."""
-    if columns.value is None:
-        return "count(*)"
-    return f"count(CASE WHEN {is_active(dialect)} THEN 1 END)"
+    return f"SELECT {key_list}, {', '.join(sums)} FROM tidy GROUP BY {key_list}"
 
 
 def dimensions_of(
@@ -228,23 +222,23 @@ def dimensions_of(
 ) -> tuple[tuple[Dimension, ...], NDArray[np.int32]]:
     """Return the dimensions and the node numbers of the finest cells.
 
-    Codes of `flat` are taken as they are, even where they sound like totals.
+    Codes of `flat` are taken as they are, even words for totals.
     """
     counts = rows.column("n").to_numpy()
     dimensions: list[Dimension] = []
     codes = np.empty((len(rows), len(by)), dtype=np.int32)
     for k, name in enumerate(by):
         encoded = pc.dictionary_encode(rows.column(f"d{k}").combine_chunks())
-        words: list[str] = encoded.dictionary.to_pylist()
+        labels: list[str] = encoded.dictionary.to_pylist()
         index = encoded.indices.to_numpy(zero_copy_only=False)
-        per_word = np.zeros(len(words))
-        np.add.at(per_word, index, counts)
+        records_of = np.zeros(len(labels))
+        np.add.at(records_of, index, counts)
         tree = hierarchies.get(name)
         if tree is None:
-            tree = _flat(name, words, per_word, total)
+            tree = _flat(name, labels, records_of, total)
             if name not in flat:
-                _refuse_total_words(name, words, per_word)
-        nodes = _nodes(name, words, per_word, tree)
+                _refuse_total_words(name, labels, records_of)
+        nodes = _nodes(name, labels, records_of, tree)
         codes[:, k] = nodes[index]
         dimensions.append(Dimension(name, tree))
     return tuple(dimensions), codes
@@ -257,7 +251,7 @@ def cells_of(rows: pa.Table, codes: NDArray[np.int32], facts: Facts) -> Cells:
         return rows.column(name).to_numpy().astype(np.float64)
 
     def tidy(name: str) -> NDArray[np.float64]:
-        # Totals are added from these: digits beyond would depend on how they nest.
+        # Totals are added from these: further digits would depend on how they nest.
         found = column(name)
         return found if facts.unit is not None else significant(found, DIGITS)
 
@@ -281,9 +275,9 @@ def cells_of(rows: pa.Table, codes: NDArray[np.int32], facts: Facts) -> Cells:
         top=_matrix(rows, "top"),
         top_weight=_matrix(rows, "top_weight") if "top_weight0" in names else None,
         asking=_matrix(rows, "ask") if "ask0" in names else None,
-        who=rows.column("who").to_numpy().astype(np.int64),
+        lone=rows.column("who").to_numpy().astype(np.int64),
         amount=_matrix(rows, "amount") if "amount0" in names else None,
-        by=_matrix(rows, "whose", np.int64) if "whose0" in names else None,
+        largest=_matrix(rows, "whose", np.int64) if "whose0" in names else None,
     )
 
 
@@ -325,12 +319,12 @@ def _matrix(rows: pa.Table, prefix: str, kind: Any = np.float64) -> NDArray[Any]
 
 
 def _refuse_total_words(
-    name: str, words: list[str], counts: NDArray[np.float64]
+    name: str, labels: list[str], counts: NDArray[np.float64]
 ) -> None:
-    found = np.array([k for k, word in enumerate(words) if is_total_word(word)], int)
+    found = np.array([k for k, label in enumerate(labels) if is_total_word(label)], int)
     if len(found):
         raise InputError(
-            f"column {name!r} has {_listed(words, found, counts)}, which sounds like "
+            f"column {name!r} has {_listed(labels, found, counts)}, which sounds like "
             "a total",
             expected="records of the parts only: totals are computed",
             hint="leave those records out; if it is an ordinary code, say so: "
@@ -339,48 +333,48 @@ def _refuse_total_words(
 
 
 def _flat(
-    name: str, words: list[str], counts: NDArray[np.float64], total: str
+    name: str, labels: list[str], counts: NDArray[np.float64], total: str
 ) -> Hierarchy:
     total = tidy_code(total)
-    if total in words:
+    if total in labels:
         raise InputError(
             f"column {name!r} has the code of the total, {total!r}, in "
-            f"{counts[words.index(total)]:.0f} records",
+            f"{counts[labels.index(total)]:.0f} records",
             expected="records of the parts only",
             hint="leave those records out, or give the total another code",
         )
-    whole = all(word.isascii() and word.isdigit() for word in words)
+    whole = all(word.isascii() and word.isdigit() for word in labels)
     order = (
-        sorted(words, key=lambda word: (int(word), word)) if whole else sorted(words)
+        sorted(labels, key=lambda word: (int(word), word)) if whole else sorted(labels)
     )
     return Hierarchy.flat(order, total)
 
 
 def _nodes(
-    name: str, words: list[str], counts: NDArray[np.float64], tree: Hierarchy
+    name: str, labels: list[str], counts: NDArray[np.float64], tree: Hierarchy
 ) -> NDArray[np.int64]:
-    nodes = nodes_of(tree, words)
+    nodes = nodes_of(tree, labels)
     unknown = np.flatnonzero(nodes < 0)
     if len(unknown):
         raise InputError(
-            f"column {name!r} has {_listed(words, unknown, counts)}, unknown to its "
+            f"column {name!r} has {_listed(labels, unknown, counts)}, unknown to its "
             "hierarchy",
             expected="the codes of the hierarchy",
-            hint=_lost_zeros(name, [words[i] for i in unknown], tree)
+            hint=_hint_at_zeros(name, [labels[i] for i in unknown], tree)
             or "add the codes to the hierarchy, or correct the records",
         )
     upper = np.flatnonzero(~tree.is_leaf[nodes])
     if len(upper):
         raise InputError(
-            f"column {name!r} has {_listed(words, upper, counts)}, which have parts",
+            f"column {name!r} has {_listed(labels, upper, counts)}, which have parts",
             expected="codes without parts: a total is the sum of its parts",
             hint="code the records finer, or add a part for the rest",
         )
     return nodes
 
 
-def _lost_zeros(name: str, unknown: list[str], tree: Hierarchy) -> str:
-    """What to do where only leading zeros are missing, which spreadsheets drop."""
+def _hint_at_zeros(name: str, unknown: list[str], tree: Hierarchy) -> str:
+    """Return a hint where codes only lack leading zeros, which spreadsheets drop."""
     for width in range(2, 1 + max(map(len, tree.codes))):
         if all(w.isdigit() and w.zfill(width) in tree.node_of for w in unknown):
             return (
@@ -391,9 +385,8 @@ def _lost_zeros(name: str, unknown: list[str], tree: Hierarchy) -> str:
 
 
 def _listed(
-    words: list[str], which: NDArray[np.int64], counts: NDArray[np.float64]
+    codes: list[str], which: NDArray[np.int64], counts: NDArray[np.float64]
 ) -> str:
-    first = ", ".join(repr(words[i]) for i in which[:5])
-    more = f" and {len(which) - 5} more" if len(which) > 5 else ""
     noun = "code" if len(which) == 1 else "codes"
-    return f"{noun} {first}{more} ({counts[which].sum():.0f} records)"
+    named = listed([codes[i] for i in which])
+    return f"{noun} {named} ({counts[which].sum():.0f} records)"

@@ -1,4 +1,4 @@
-"""Several tables over the same records as one: each span a table, shared cells once."""
+"""Several tables over the same records as one, in which shared cells occur once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evosdc.table.link import LinkedTables, link_tables
 from evosdc.table.origin import Axis
 from evosdc.table.parts import cells_of_spans, in_a_ring, splits
 from evosdc.table.status import SECONDARY
-from evosdc.tabulation.levels import Levels
+from evosdc.tabulation.hierarchy_from_columns import Levels
 from evosdc.tabulation.microdata import columns_for, tabulate
 from evosdc.tabulation.related import Trees, Variables, columns_of, find_variables
 from evosdc.tabulation.source import OpenRecords, open_records
@@ -70,7 +70,7 @@ def tabulate_linked(
             known |= dict.fromkeys(columns_of(name, tree))
     columns = columns_for(list(known), value, **options)
     limits = {k: options[k] for k in ("memory_limit", "threads") if k in options}
-    # Read once: all tables see the same state of the records.
+    # Opened once, so that all tables see the same state of the records.
     with open_records(source, columns, **limits) as records:
         total = options.get("total", TOTAL)
         levels = Levels(records, widths, options.get("weight"))
@@ -84,7 +84,7 @@ def tabulate_linked(
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """Everything that tables of the same records have in common."""
+    """What tables of the same records have in common."""
 
     records: OpenRecords
     value: str | None
@@ -147,7 +147,7 @@ class _Tables:
         return replace(linked, table=table)
 
     def _splits(self, span: Sequence[Axis]) -> set[tuple[str, str]]:
-        """What a table splits of each variable: of one without levels the total."""
+        """Return what a table splits of each variable: the total if without levels."""
         found: set[tuple[str, str]] = set()
         for axis in span:
             tree = self.variables.trees.get(axis.variable)
@@ -159,10 +159,10 @@ class _Tables:
 
 
 def _of_spans(table: Table, spans: Sequence[Sequence[Axis]]) -> Table:
-    """Leave the cells of a table of all variables that no span has unshown.
+    """Mark the cells of a table of all variables that no span has as not shown.
 
-    They cost nothing, have no levels and are hidden in any case: what attackers know
-    of them (that they are not negative, or empty) is part of the system all the same.
+    They are hidden in any case, at no cost and without levels. They stay in the system,
+    as attackers know that they are not negative, or empty.
     """
     shown = cells_of_spans(table.dimensions, table.codes, spans)
     status = np.where(shown, table.status, SECONDARY)
@@ -177,7 +177,7 @@ def _of_spans(table: Table, spans: Sequence[Sequence[Axis]]) -> Table:
 
 
 def _is_for(rule: Rule, span: Sequence[str]) -> bool:
-    """Whether a rule looks at a table by these variables."""
+    """Whether a rule applies to a table by these variables."""
     return not isinstance(rule, Group) or rule.variable in ("", *span)
 
 

@@ -30,8 +30,8 @@ from evosdc.table.rounding import ROUNDING, significant
 from evosdc.table.status import PRIMARY, SAFE
 from evosdc.tabulation import inner
 from evosdc.tabulation.check import Task, check_records, spellings
-from evosdc.tabulation.groups import find_groups
-from evosdc.tabulation.holdings import PAIRS, holdings_of, names_of, pair_records
+from evosdc.tabulation.groups import Groups, find_groups
+from evosdc.tabulation.holdings import PAIRS, holding_names, holdings_of, pair_records
 from evosdc.tabulation.identity import Identity, Respondents
 from evosdc.tabulation.rollup import roll_up
 from evosdc.tabulation.source import (
@@ -80,15 +80,15 @@ def tabulate(
     source
         A path or pattern of CSV or Parquet files, an Arrow table or reader, a pandas or
         polars frame, a dict of columns, or a DuckDB relation. Streamed; spills to disk.
-        Or where they lie: the address of a PostgreSQL table, a Spark DataFrame, an Ibis
-        table; the aggregation then runs there, and only groups come over.
+        Or records in a database: the address of a PostgreSQL table, a Spark DataFrame,
+        an Ibis table; the aggregation runs there, and only groups are transferred.
     by
         The spanning variables. Their codes are text; in a CSV file 01 stays 01.
     value
         The response; without it the table counts records.
     weight, holding, request, shadow, cost, floor, waiver, count_zeros, contributions
-        Who stands behind the cells: see `evosdc.options.tables.Contributors`, where
-        `waiver` is called `consent`. Records of weight 0 stand for nobody and are left
+        Who contributes to the cells: see `evosdc.options.tables.Contributors`, where
+        `waiver` is called `consent`. Records of weight 0 are left
         out.
     hierarchies, total, digits, flat, memory_limit
         How records are read: see `evosdc.options.tables.Read`. Trees of codes are by
@@ -122,7 +122,7 @@ def tabulate(
     asked = _request_codes(rules)
     with open_records(source, columns, memory_limit, threads) as records:
         facts = check_records(records, columns)
-        # The largest is looked at in any case: does it dominate the cell?
+        # The largest is always found: it may dominate the cell.
         n_top = max((rule.needs for rule in rules), default=0)
         n_top = max(n_top, int(value is not None or holding is not None))
         task = Task(records, columns, facts, n_top, asked, waiver, contributions)
@@ -149,7 +149,7 @@ def tabulate(
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
         identity = Identity.of(records)
         notes += identity.notes(facts.records)
-        _refuse_strangers(records, waiver)
+        _refuse_unknown_consent(records, waiver)
         contributors, found = _contributors(task, cells, dimensions)
     counts = columns.value is None and columns.weight is None
     contributors = replace(
@@ -192,7 +192,7 @@ def columns_for(
     digits: Mapping[str, int] | None = None,
     **_: Any,
 ) -> Columns:
-    """Return the columns that options of `tabulate` ask for; others play no part."""
+    """Return the columns that options of `tabulate` name; ignore other options."""
     return Columns(
         by=tuple(by),
         value=value,
@@ -208,7 +208,7 @@ def columns_for(
 def _contributors(
     task: Task, cells: inner.Cells, dimensions: tuple[Dimension, ...]
 ) -> tuple[Contributors, Respondents]:
-    """Return what rules look at, and who stands behind each cell."""
+    """Return what rules look at, and the respondents of each cell."""
     unit, columns = task.facts.unit or 1.0, task.columns
     size = cells.sums[:, inner.SIZE] / unit
     shared: dict[str, Any] = {
@@ -229,11 +229,11 @@ def _contributors(
         asking=cells.asking,
     )
     active = cells.sums[:, inner.ACTIVE].astype(np.int64)
-    return contributors, Respondents(cells.who, active, cells.by, cells.amount)
+    return contributors, Respondents(cells.lone, active, cells.largest, cells.amount)
 
 
 def _has_negative(contributors: Contributors) -> NDArray[np.bool_]:
-    """Return the cells to which somebody contributes less than nothing."""
+    """Return which cells have a contribution below 0."""
     size = contributors.size
     return np.asarray(size - contributors.value > ROUNDING * size)
 
@@ -255,11 +255,10 @@ def _dominated(
 
 
 def _floor(contributors: Contributors, counts: bool) -> float:
-    """The least level of a cell that few stand behind.
+    """Return the lowest level of cells with few contributors.
 
-    A person more or less in tables of counts. Elsewhere a hundredth of what a
-    contributor has on average: little beside any ordinary cell, and not nothing beside
-    one that is 0.
+    One person in tables of counts, else a hundredth of the mean contribution: little
+    compared with any ordinary cell, and more than nothing where a cell is 0.
     """
     if counts:
         return 1.0
@@ -292,50 +291,54 @@ def _table(
         "frequency": frequency.astype(np.float64),
         "unit": np.ones(len(value)),
     }.get(cost, cells.sums[:, inner.COST])
-    holdings = contributors.holdings
-    codes, found = cells.codes, dict(vars(marks))
-    marked = dict(found.pop("marked"))
+    columns_of_cells: dict[str, Any] = {
+        "value": value,
+        "weight": price,
+        "lower": lowest,
+        "frequency": frequency,
+        "lpl": marks.lpl,
+        "upl": marks.upl,
+        "spl": marks.spl,
+        "status": marks.status,
+    }
+    if contributors.holdings is not None:
+        columns_of_cells["holdings"] = contributors.holdings
+    codes, marked = cells.codes, dict(marks.marked)
     for rule in groups:
-        group = find_groups(dimensions, codes, value, rule)
-        n, extra = len(value), len(group.added)
+        group = find_groups(dimensions, codes, columns_of_cells["value"], rule)
         codes = np.vstack([codes, group.added])
-        value, price, lowest = (
-            np.append(column, np.full(extra, blank))
-            for column, blank in ((value, 0.0), (price, 1.0), (lowest, 0.0))
-        )
-        frequency = np.append(frequency, np.zeros(extra, np.int64))
-        if holdings is not None:
-            holdings = np.append(holdings, np.zeros(extra, np.int64))
-        for name in ("lpl", "upl", "spl"):
-            found[name] = np.append(found[name], np.zeros(extra))
-        found["status"] = np.append(found["status"], np.full(extra, SAFE))
-        sensitive = np.append(group.full, n + group.possible)
-        found["status"][sensitive] = PRIMARY
-        # Somebody of the group may be elsewhere: one less here, one more there.
-        beside = n + group.possible
-        found["upl"][beside] = np.maximum(found["upl"][beside], 1.0)
-        found["lpl"][group.full] = np.maximum(found["lpl"][group.full], 1.0)
+        _add_group(columns_of_cells, group)
         marked[rule_text(rule)] = len(group.full)
     return Table.of(
-        value,
+        columns_of_cells.pop("value"),
         equations(dimensions, codes),
-        weight=price,
-        lower=lowest,
         dimensions=dimensions,
         codes=codes,
-        frequency=frequency,
         name=columns.value or "count",
-        holdings=holdings,
         origin=Origin(rules=tuple(marked.items()), counts=counts, zeros=bool(groups)),
-        **found,
+        **columns_of_cells,
     )
 
 
-def _refuse_strangers(records: OpenRecords, waiver: Sequence[str]) -> None:
-    """Refuse consent of somebody who is not in the records: a name may be misspelt."""
+def _add_group(columns: dict[str, NDArray[Any]], group: Groups) -> None:
+    """Append the empty cells of groups in one category, and mark what is sensitive."""
+    cells = len(columns["value"])
+    blank = {"weight": 1.0, "status": SAFE}
+    for name, column in columns.items():
+        extra = np.full(len(group.added), blank.get(name, 0), column.dtype)
+        columns[name] = np.append(column, extra)
+    # Somebody of the group may have another category: one less here, one more there.
+    possible = cells + group.possible
+    columns["status"][np.append(group.full, possible)] = PRIMARY
+    for level, sensitive in (("upl", possible), ("lpl", group.full)):
+        columns[level][sensitive] = np.maximum(columns[level][sensitive], 1.0)
+
+
+def _refuse_unknown_consent(records: OpenRecords, waiver: Sequence[str]) -> None:
+    """Refuse consent of a holding that is not in the records: it may be misspelt."""
     if not waiver:
         return
-    known = names_of(records)
+    known = holding_names(records)
     unknown = [name for name in waiver if name not in known]
     if unknown:
         raise InputError(

@@ -1,9 +1,9 @@
 """Which columns of linked tables are levels of one variable: declared, or found.
 
-Records tell more than names: whether two columns are the same, whether one is a level
-of the other, or whether their codes fall into groups that have the same records. Then
-sums of one table are sums of the other, and tables that are protected without knowing
-it give each other's cells away.
+The records show whether two columns are the same, whether one is a level of the other,
+or whether their codes fall into groups that have the same records. Then sums of one
+table are sums of the other, and tables that are protected without regard to this
+disclose each other's cells.
 """
 
 from __future__ import annotations
@@ -22,19 +22,18 @@ from evosdc.errors import InputError
 from evosdc.table import Hierarchy
 from evosdc.table.origin import Axis
 from evosdc.table.variables import UNRELATED, link_hint, read_links, refuse_twice
-from evosdc.tabulation.levels import Levels, Pair
+from evosdc.tabulation.hierarchy_from_columns import Levels, Pair
 
 Trees = Mapping[str, Hierarchy | Sequence[str]]
 
-# Bits beyond chance from which a dependence of columns is no coincidence. Two columns
-# that have nothing to do with each other get there once in 2**15 times; with half as
-# many bits, about once in 180.
+# Bits beyond chance from which a dependence of columns is taken as real. Two unrelated
+# columns reach it once in 2**15 times; half as many bits about once in 180.
 _MIN_BITS = 15.0
-# Of more records than these it is asked about one column that determines another in any
-# case: places of one firm each say nothing about chance, and lie in one region each.
+# With more records than these a column that determines another is related, whatever the
+# bits: places with one firm each give none, and lie in one region each.
 _FEW_RECORDS = 20
-# Groups of codes in common are asked about where this share of the records is outside
-# the largest group; smaller groups are said in the claim.
+# Groups of codes in common are refused where this share of the records is outside the
+# largest group; smaller groups are named in the claim.
 _MIN_SHARE_OUTSIDE = 0.5
 
 
@@ -49,7 +48,7 @@ class Variables:
     variable_of
         The variable of each column that is a level of one with several.
     unlinked
-        What was judged as unrelated although it may be related, in words.
+        Sentences on what was judged as unrelated although it may be related.
     """
 
     trees: Mapping[str, Hierarchy]
@@ -95,7 +94,7 @@ def find_variables(
     trees |= {n: levels.tree(c, total) for n, c in chains.items()}
     if len(spans) == 1:
         return Variables(trees)
-    return _Search(levels, spans, chains, trees, links, total).variables()
+    return _VariableSearch(levels, spans, chains, trees, links, total).variables()
 
 
 def columns_of(name: str, tree: Any) -> list[str]:
@@ -110,7 +109,7 @@ def columns_of(name: str, tree: Any) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _VariableSearch:
     levels: Levels
     spans: Sequence[Sequence[str]]
     chains: Mapping[str, Sequence[str]]
@@ -119,7 +118,7 @@ class _Search:
     total: str
 
     def variables(self) -> Variables:
-        """Group the columns, join what the records show to be one, ask about others."""
+        """Group the columns, join what the records show to be one, check the others."""
         groups = self._groups()
         trees = {columns[-1]: self._tree(columns) for columns in groups}
         groups = self._joined(groups, trees)
@@ -135,9 +134,9 @@ class _Search:
             refuse_twice(span, variable_of)
         finest_of = [columns[-1] for columns in groups]
         sentences = [
-            words
-            for one, two in self._apart(variable_of, finest_of)
-            for words in self._relation(one, two)
+            sentence
+            for one, two in self._in_different_tables(variable_of, finest_of)
+            for sentence in self._relation(one, two)
         ]
         return Variables(shown, variable_of, tuple(sentences))
 
@@ -234,7 +233,7 @@ class _Search:
         return found
 
     def _find_level(self, name: str, finest: str, tree: Hierarchy) -> Hierarchy | str:
-        """Return the hierarchy down to a level, or in words why it is none."""
+        """Return the hierarchy down to a level, or a sentence why it is none."""
         if name == finest:
             return tree
         pair = self.levels.pair(finest, name)
@@ -268,7 +267,7 @@ class _Search:
         """Join groups whose columns are levels of a hierarchy by codes and records."""
         groups = [list(columns) for columns in groups]
         variable_of = {name: columns[-1] for columns in groups for name in columns}
-        for one, two in self._apart(variable_of, [c[-1] for c in groups]):
+        for one, two in self._in_different_tables(variable_of, [c[-1] for c in groups]):
             if UNRELATED in (self.links.get(one), self.links.get(two)):
                 continue
             for finest, other in ((one, two), (two, one)):
@@ -285,10 +284,10 @@ class _Search:
                     groups.remove(theirs)
         return groups
 
-    def _apart(
+    def _in_different_tables(
         self, variable_of: Mapping[str, str], variables: Sequence[str]
     ) -> Iterator[tuple[str, str]]:
-        """Pairs of variables that stand in different tables, neither in the other's."""
+        """Yield pairs of variables of which each has a table without the other."""
         spans = [{variable_of.get(n, n) for n in span} for span in self.spans]
         for one, two in combinations(variables, 2):
             if any(one in s and two not in s for s in spans) and any(
@@ -297,7 +296,7 @@ class _Search:
                 yield one, two
 
     def _relation(self, one: str, two: str) -> Iterator[str]:
-        """Ask about two columns that are related in the records, or say it."""
+        """Refuse columns that are related in the records, or yield a note on them."""
         pair = self.levels.pair(one, two)
         groups = _groups_in_common(pair)
         if groups.max(initial=0) == 0:
@@ -368,7 +367,7 @@ def _groups_in_common(pair: Pair) -> NDArray[np.int64]:
 
 
 def _bits(pair: Pair, groups: NDArray[np.int64]) -> float:
-    """How unlikely such groups are for columns without a connection, in bits.
+    """Return how unlikely such groups are for unrelated columns, in bits.
 
     The first record of a code may be in any group, and all others of this code are then
     in the same one by chance: as likely as the sizes of the groups say.

@@ -32,20 +32,20 @@ def roll_up(dimensions: Sequence[Dimension], cells: Cells) -> Cells:
 
 
 def _merged(parts: Cells, group: NDArray[np.int64]) -> Cells:
-    """Merge parts of the same total; codes are left for who knows the totals."""
+    """Merge parts of the same total; the caller sets the codes."""
     order = np.argsort(group, kind="stable")
     parts, group = _taken(parts, order), group[order]
     starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
     top, weight = _largest(group, parts.top, parts.top_weight)
-    amount, by = None, None
+    amount, largest = None, None
     if parts.amount is not None:
-        amount, by = _largest(group, parts.amount, parts.by)
+        amount, largest = _largest(group, parts.amount, parts.largest)
     sums = np.add.reduceat(parts.sums, starts, axis=0)
-    anyone = np.maximum.reduceat(parts.who, starts)
-    # Beside a record that contributes, those that contribute nothing are none.
-    active = np.where(parts.sums[:, ACTIVE] > 0, parts.who, 0)
+    anyone = np.maximum.reduceat(parts.lone, starts)
+    # Records that contribute nothing do not count where one contributes.
+    active = np.where(parts.sums[:, ACTIVE] > 0, parts.lone, 0)
     active = np.maximum.reduceat(active, starts)
-    who = np.where(sums[:, ACTIVE] == 1, active, 0)
+    lone = np.where(sums[:, ACTIVE] == 1, active, 0)
     return Cells(
         codes=parts.codes[starts],
         sums=sums,
@@ -56,9 +56,9 @@ def _merged(parts: Cells, group: NDArray[np.int64]) -> Cells:
             if parts.asking is None
             else np.maximum.reduceat(parts.asking, starts, axis=0)
         ),
-        who=np.where(sums[:, COUNT] == 1, anyone, who),
+        lone=np.where(sums[:, COUNT] == 1, anyone, lone),
         amount=amount,
-        by=by,
+        largest=largest,
     )
 
 

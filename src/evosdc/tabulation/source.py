@@ -1,4 +1,4 @@
-"""Records of any kind, in our own DuckDB or in an engine of their own."""
+"""Records of any kind, in a local DuckDB or in a database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from evosdc.databases import DUCKDB, Column, Database, Dialect, as_database
-from evosdc.databases.kinds import FRACTION, NUMBERS, OTHER, TEXT, TRUTH, WHOLE
+from evosdc.databases.dialect import FRACTION, NUMBERS, OTHER, TEXT, TRUTH, WHOLE
 from evosdc.errors import InputError, refuse_unknown
 from evosdc.formats import CSV, PARQUET
 from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
@@ -27,14 +27,14 @@ from evosdc.io.suffixes import format_of_pattern, format_to_read
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
 from evosdc.tabulation.identity import column_numbers, record_numbers
 
-_MOST_DIGITS = 100
+_MAX_DIGITS = 100
 _NULL = '"NULL"'
 _DIGITS = "0123456789"
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column of the records plays which part.
+    """The columns of the records, by the role of each.
 
     `digits` is the width of columns whose codes have lost their leading zeros.
     """
@@ -68,7 +68,7 @@ class Columns:
         return parts
 
     def where(self, dialect: Dialect) -> str:
-        """Leave out records without weight: they stand for nobody."""
+        """Return the condition that leaves out records of weight 0."""
         if self.weight is None:
             return ""
         return f" WHERE {dialect.number_of(self.weight)} > {dialect.constant(0.0)}"
@@ -109,21 +109,21 @@ def connect(memory_limit: str, threads: int | None) -> Iterator[Any]:
 
 @dataclass(frozen=True, eq=False)
 class OpenRecords:
-    """Records that can be asked in SQL, and the DuckDB of the house.
+    """Records that can be asked in SQL, and the DuckDB of the local.
 
-    `database` is None where the records are in the house themselves, as view ``raw``.
-    Of a CSV file only the columns that somebody asked for are kept there, and what
-    each record as a whole is hashed to, in the columns `hashed`.
+    `database` is None where the records are in the local DuckDB too, as view ``raw``.
+    Of a CSV file that has only the columns asked for, and hashes of each whole record
+    in the columns `hashed`.
     """
 
-    house: Any
+    local: Any
     columns: Mapping[str, Column]
     database: Database | None = None
     hashed: tuple[str, ...] = ()
 
     @property
     def dialect(self) -> Dialect:
-        """The words of the engine that holds the records."""
+        """How the engine that holds the records writes SQL."""
         return DUCKDB if self.database is None else self.database.dialect
 
     @property
@@ -131,22 +131,22 @@ class OpenRecords:
         """What stands after FROM."""
         return "raw" if self.database is None else self.database.relation
 
-    def keep(self, name: str, query: str) -> None:
-        """Ask the records, and keep the answer as a table of the house."""
+    def store(self, name: str, query: str) -> None:
+        """Ask the records, and keep the answer as a table of the local."""
         if self.database is None:
-            self.house.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
+            self.local.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
             return
-        with self._quiet():
-            self.house.register("answer", self.database.fetch(query))
-            self.house.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM answer")
-            self.house.unregister("answer")
+        with self._without_values():
+            self.local.register("answer", self.database.fetch(query))
+            self.local.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM answer")
+            self.local.unregister("answer")
 
-    def first(self, query: str) -> dict[str, Any]:
-        """Ask the records for one row."""
+    def fetch_row(self, query: str) -> dict[str, Any]:
+        """Query the records for one row."""
         if self.database is None:
-            answer = self.house.sql(query).to_arrow_table()
+            answer = self.local.sql(query).to_arrow_table()
         else:
-            with self._quiet():
+            with self._without_values():
                 answer = self.database.fetch(query)
                 if isinstance(answer, pa.RecordBatchReader):
                     answer = answer.read_all()
@@ -154,8 +154,8 @@ class OpenRecords:
         return row
 
     @contextmanager
-    def _quiet(self) -> Iterator[None]:
-        """Say that an answer cannot be read, and none of its values."""
+    def _without_values(self) -> Iterator[None]:
+        """Raise errors of reading an answer without its values."""
         try:
             yield
         except (duckdb.Error, pa.ArrowException) as error:
@@ -171,33 +171,32 @@ class OpenRecords:
 def open_records(
     source: Any, columns: Columns, memory_limit: str = "3GB", threads: int | None = None
 ) -> Iterator[OpenRecords]:
-    """Open records where they are, and a DuckDB beside them for what they answer.
+    """Open records where they are, and a local DuckDB for the answers to queries.
 
-    Records that are open already, for several tables, stay as they are. A CSV file is
-    parsed once, whatever is asked of it.
+    Records that are open already, for several tables, are shared. A CSV file is parsed
+    once, whatever is asked of it.
 
-    No message of DuckDB gets out, here or while the records are asked: it may quote
-    them.
+    Messages of DuckDB may quote records: none gets out, here or while they are queried.
     """
     if isinstance(source, OpenRecords):
         _refuse_columns(source, columns)
         yield source
         return
     with (
-        connect(memory_limit, threads) as house,
+        connect(memory_limit, threads) as local,
         ExitStack() as opened,
         _without_values("the records"),
     ):
         database = as_database(source)
         if database is not None:
             opened.enter_context(database)
-            records = OpenRecords(house, database.columns(), database)
+            records = OpenRecords(local, database.columns(), database)
             _refuse_columns(records, columns)
         else:
-            relation, files = _relation(house, source, opened)
+            relation, files = _relation(local, source, opened)
             described = zip(relation.columns, relation.types, strict=True)
             found = {name: _column(str(kind)) for name, kind in described}
-            records = OpenRecords(house, found)
+            records = OpenRecords(local, found)
             _refuse_columns(records, columns)
             if files is not None:
                 records = replace(records, hashed=_hash_names(found))
@@ -228,12 +227,12 @@ def _parsed(records: OpenRecords, relation: Any, columns: Columns) -> Any:
     inner = [f"{DUCKDB.name_of(name)} AS {alias}" for name, alias in used.items()]
     inner += column_numbers(DUCKDB, records.columns)
     hashes = record_numbers(len(records.columns), records.hashed)
-    records.house.execute(
+    records.local.execute(
         f"CREATE TEMP TABLE kept AS SELECT {', '.join([*used.values(), *hashes])} "
         f"FROM (SELECT {', '.join(inner)} FROM parsed)"
     )
     named = [f"{alias} AS {DUCKDB.name_of(name)}" for name, alias in used.items()]
-    return records.house.table("kept").project(", ".join([*named, *records.hashed]))
+    return records.local.table("kept").project(", ".join([*named, *records.hashed]))
 
 
 def _refuse_columns(records: OpenRecords, columns: Columns) -> None:
@@ -252,7 +251,8 @@ def _refuse_columns(records: OpenRecords, columns: Columns) -> None:
 def _column(kind: str) -> Column:
     """Return the column of a type of DuckDB."""
     name = kind.upper()
-    if is_text(name):
+    # Text, in which blanks may stand.
+    if name.startswith(("VARCHAR", "ENUM")):
         return Column(TEXT, kind)
     if name.startswith(("FLOAT", "DOUBLE", "DECIMAL", "REAL")):
         return Column(FRACTION, kind)
@@ -262,7 +262,7 @@ def _column(kind: str) -> Column:
 
 
 def tidied(text: str, digits: int | None = None) -> str:
-    """Return a code of the house without blanks, as `tidy_code` does it.
+    """Return SQL of the local DuckDB that does to a code what `tidy_code` does.
 
     With `digits`, codes of fewer digits get zeros in front; other codes are left alone.
     """
@@ -280,20 +280,15 @@ def _tidy(text: str) -> str:
         DUCKDB.literal, (ODD_BLANKS + NO_WIDTH, " " * len(ODD_BLANKS), BLANKS)
     )
     tidied = f"trim(nfc_normalize(translate({text}, {odd}, {plain})), {around})"
-    # Plain codes are seen to be tidy at a twentieth of the cost.
+    # That a plain code is tidy is found at a twentieth of the cost.
     return (
         f"CASE WHEN strlen({text}) = length({text}) AND {text} >= '!' "
         f"AND ascii(right({text}, 1)) > 32 THEN {text} ELSE {tidied} END"
     )
 
 
-def is_text(kind: str) -> bool:
-    """Whether a type of column is text, in which blanks may stand."""
-    return kind.upper().startswith(("VARCHAR", "ENUM"))
-
-
 def _relation(
-    house: Any, source: Any, opened: ExitStack
+    local: Any, source: Any, opened: ExitStack
 ) -> tuple[Any, CsvFiles | None]:
     """Open records of any kind; with those of CSV files come the files."""
     if isinstance(source, str | os.PathLike):
@@ -303,28 +298,28 @@ def _relation(
         if form is CSV:
             folder = opened.enter_context(TemporaryDirectory(prefix="evosdc-"))
             files = open_csv_files(path, Path(folder))
-            return _read_csv(house, files), files
+            return _read_csv(local, files), files
         if form is PARQUET:
             # DuckDB takes every name for a pattern: data[1].csv would be data1.csv.
             named = path if several else glob.escape(path)
             with _without_values(path, (duckdb.Error,)):
-                return house.read_parquet(named), None
+                return local.read_parquet(named), None
         raise InputError(
             f"{path} is of the format {form.name} ({form.what})",
             expected="CSV, Parquet, or the records of one such file",
             hint="open it first: evosdc.io.open_microdata(path).source",
         )
     if is_stream(source):
-        # A stream can be read once only, and the records are read several times; a
-        # relation lives in its own connection, so that its rows come over as one.
+        # A stream can be read once only, and the records are queried several times; a
+        # relation belongs to a connection of its own, so its rows are copied likewise.
         with _without_values("the stream of records", (Exception,)):
             stream = pa.RecordBatchReader.from_stream(source)
-            house.register("stream", stream)
-            house.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
-            house.unregister("stream")
-            return house.table("kept"), None
+            local.register("stream", stream)
+            local.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
+            local.unregister("stream")
+            return local.table("kept"), None
     if is_frame(source):
-        return house.from_arrow(to_arrow(source)), None
+        return local.from_arrow(to_arrow(source)), None
     raise InputError(
         f"records of type {type(source).__name__}",
         expected=f"a path, or {KINDS}",
@@ -333,7 +328,7 @@ def _relation(
 
 
 def _read_csv(connection: Any, files: CsvFiles) -> Any:
-    """Open CSV files as our own readers do: nothing is guessed, all is text."""
+    """Open CSV files as the readers of tables do: all is text, nothing is guessed."""
     return connection.read_csv(
         list(files.readable),
         columns=dict.fromkeys(files.names, "VARCHAR"),
@@ -352,7 +347,7 @@ def _without_values(
     what: str,
     kinds: tuple[type[Exception], ...] = (duckdb.Error, pa.ArrowException),
 ) -> Iterator[None]:
-    """Tell errors of these `kinds` without what they quote."""
+    """Raise errors of these `kinds` without what they quote."""
     try:
         yield
     except kinds as error:
@@ -363,12 +358,14 @@ def _unreadable(what: str, error: Exception) -> InputError:
     """Describe an error by its kind and line: DuckDB and Arrow quote records."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return InputError(
-            f"there is not enough memory for {what}, or not enough room to spill them",
-            expected="room for the groups of the table",
+            f"there is not enough memory for {what}, or not enough space to spill them",
+            expected="space for the groups of the table",
             hint="set TMPDIR to a folder on a larger disk, or give more memory "
             "(memory_limit)",
         )
-    line = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)$", _first(error))
+    line = re.match(
+        r"Invalid Input Error: CSV Error on Line: (\d+)$", str(error).partition("\n")[0]
+    )
     where = f"CSV error on line {line[1]}" if line else type(error).__name__
     return InputError(
         f"{what} cannot be read ({where})",
@@ -376,10 +373,6 @@ def _unreadable(what: str, error: Exception) -> InputError:
         "Parquet file; all with the same columns",
         hint="check the file, at that line if one is named",
     )
-
-
-def _first(error: BaseException) -> str:
-    return str(error).partition("\n")[0]
 
 
 def refuse_overlap(by: Sequence[str]) -> None:
@@ -397,10 +390,10 @@ def refuse_digits(columns: Sequence[str], digits: Mapping[str, int] | None) -> N
     what = "digits for {}, which the table is not made by"
     refuse_unknown(digits or (), columns, what)
     for name, width in (digits or {}).items():
-        if not 1 <= width <= _MOST_DIGITS:
+        if not 1 <= width <= _MAX_DIGITS:
             raise InputError(
                 f"codes of {name!r} with {width} digits",
-                expected=f"1 to {_MOST_DIGITS} digits",
+                expected=f"1 to {_MAX_DIGITS} digits",
             )
 
 
@@ -417,7 +410,7 @@ def _plain_numbers(
     columns
         The columns of text that hold numbers.
     separator
-        What parts the columns of the file, None where there is none.
+        The separator of the columns of the file, None where there is none.
     line_of
         Says where the first number of some shapes is in the file.
     """

@@ -17,7 +17,7 @@ from evosdc.io.frames import refuse_unlabelled
 from evosdc.io.numbers import read_numbers
 from evosdc.io.paths import PathLike, open_output
 from evosdc.io.text import format_number, line_bytes, quoted
-from evosdc.rules.status import StatusByHand
+from evosdc.rules.status import StatusChanges
 from evosdc.table import Table
 from evosdc.table.codes import tidy_code
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
@@ -141,7 +141,7 @@ def read_apriori_into(
     return changed.replace(origin=origin)
 
 
-class _Changes(StatusByHand):
+class _Changes(StatusChanges):
     def __init__(self, table: Table, level_percent: float | None) -> None:
         super().__init__(table)
         self.percent = level_percent

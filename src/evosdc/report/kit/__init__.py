@@ -1,1 +1,1 @@
-"""What the pages share: one style sheet, numbers and labels as text, charts, parts."""
+"""What all pages share: the style sheet, numbers and labels as text, charts, parts."""

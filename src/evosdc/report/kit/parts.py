@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from evosdc.report.kit.style import STYLE
 from evosdc.report.kit.text import esc
 
-# Ours: by this a folder to be overwritten is known.
+# By this a page of evosdc is known, in a folder that is to be overwritten.
 _BY = '<meta name="generator" content="evosdc">'
 
 
@@ -76,6 +76,6 @@ def plain_table(
     )
 
 
-def numbers(words: Iterable[str]) -> str:
+def numbers(texts: Iterable[str]) -> str:
     """Write cells of numbers, ready to be read."""
-    return "".join(f'<td class="n">{word}</td>' for word in words)
+    return "".join(f'<td class="n">{text}</td>' for text in texts)

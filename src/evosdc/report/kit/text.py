@@ -13,7 +13,7 @@ def esc(text: object) -> str:
 
 
 def number(value: float, digits: int = 6) -> str:
-    """Write a number with thousands apart and no more decimals than it has."""
+    """Write a number with separated thousands and no more decimals than it has."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = f"{Decimal(repr(float(value))):,.{digits}f}"
@@ -25,7 +25,7 @@ def number(value: float, digits: int = 6) -> str:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """Write a number with thousands apart and so many decimals."""
+    """Write a number with separated thousands and so many decimals."""
     return f"{value:,.{decimals}f}".replace("-", "−") if value else "0"
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from evosdc.arrays import Int, Long
 from evosdc.compile.kernels import kernel
-from evosdc.metrics.data import class_codes, exact_codes
+from evosdc.metrics.data import bin_codes, exact_codes
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.variable import Variable
@@ -92,7 +92,7 @@ def exact_values(
         variable = domain.variables[j]
         made, several = _drawn_values(variable, j, len(codes), seed)
         parts = [table.column(variable.name), pa.chunked_array([made])]
-        numbers = (class_codes if j == target else exact_codes)(variable.name, parts)
+        numbers = (bin_codes if j == target else exact_codes)(variable.name, parts)
         seen, mine = np.unique(numbers[: len(codes)], return_inverse=True)
         place = np.full(int(numbers.max()) + 1, -1, np.int32)
         place[seen] = np.arange(len(seen))

@@ -186,7 +186,7 @@ def _spans(variable: Variable) -> Real | None:
     many = _order(variable)
     out = np.full((variable.size, 2), np.nan)
     if pa.types.is_string(variable.type) and variable.parts is None:
-        coded = coded_numbers(variable.values, fewest=1)
+        coded = coded_numbers(variable.values, most_distinct=1)
         if coded is None:
             return None
         shown = (variable.weight > 0) & ~np.isnan(coded.numbers)

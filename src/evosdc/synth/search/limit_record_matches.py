@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evosdc.arrays import Int, Long
 from evosdc.metrics.counts import joint_keys
 from evosdc.metrics.data import Categorical, bin_codes, from_codes
-from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
+from evosdc.metrics.memorisation_tests import Coded, FreshTest, fresh_tests
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import broken

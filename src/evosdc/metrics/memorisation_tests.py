@@ -7,7 +7,7 @@ the original itself: its halves are fresh samples of each other. So a random hal
 the original is attacked with the other half, and with as many synthetic records. Both
 attacks have the same size, and the second should not succeed more often. With a
 hold-out, A is attacked with that too. Where few are attacked, half of them show little:
-so the whole original is attacked with all synthetic records besides, which may succeed
+so the whole original is attacked with all synthetic records as well, which may succeed
 twice as often as with half of them, but no more.
 """
 
@@ -19,19 +19,19 @@ from math import sqrt
 
 import numpy as np
 
-from evosdc.metrics.attribution import Disco, match_keys
+from evosdc.metrics.attribution import disclosed_targets, match_keys
 from evosdc.metrics.counts import cell_counts
 from evosdc.metrics.data import Categorical
-from evosdc.metrics.patience import check_time
+from evosdc.metrics.deadline import check_time
 
 _SPLITS = 8
-# Of larger files a part is attacked: this many records a half.
-_MOST_RECORDS = 100_000
-# A test fails beyond three standard errors.
-_ERRORS = 3.0
-# Whole records. People who share a key with somebody come in groups instead.
+# Records attacked per half; of larger files a sample of so many.
+_MAX_RECORDS = 100_000
+# A test fails beyond so many standard errors.
+_MAX_ERRORS = 3.0
+# Attacks on whole records, which are independent; hits on keys come in groups.
 _RECORDS = ("copied_people", "matched_records")
-# Two tables of equal closeness differ by as much.
+# Two tables of equal closeness differ by such a factor.
 _SLACK = 1.01
 
 
@@ -87,8 +87,8 @@ class FreshTest:
         """Whether the synthetic records are no better at it than chance explains."""
         return self.value <= self.bound
 
-    def words(self) -> str:
-        """Say what was found, for a list of reasons."""
+    def sentence(self) -> str:
+        """Return what was found as a sentence."""
         return (
             f"{self.title}: {self.value:.4g} of {self.of:,.0f} with the synthetic "
             f"records, {self.usual:.4g} with {self.against}; at most {self.bound:.4g} "
@@ -100,20 +100,20 @@ Found = tuple[float, float]
 
 
 def copied_people(attacked: Coded, other: Coded) -> Found:
-    """Count records that are alone in one file and stand whole in the other."""
+    """Count records that are unique in one file and occur in the other."""
     columns = range(attacked.exact.columns)
     a, b = cell_counts(attacked.exact, other.exact, columns)
     return float(((a == 1) & (b > 0)).sum()), float((a == 1).sum())
 
 
 def found_keys(attacked: Coded, other: Coded) -> Found:
-    """Count people with a key of their own that is again alone in the other file."""
+    """Count people with a unique key that is also unique in the other file."""
     a, b = cell_counts(attacked.exact, other.exact, attacked.exact.key)
     return float(((a == 1) & (b == 1)).sum()), float((a == 1).sum())
 
 
 def guessed_targets(attacked: Coded, other: Coded) -> Found:
-    """Count right guesses at the target of people with a key of their own."""
+    """Count right guesses at the target of people with a unique key."""
     match = match_keys(attacked.exact, other.exact)
     alone = match.original_size == 1
     hits = match.original_hits[alone] / np.maximum(match.original_matches[alone], 1)
@@ -121,9 +121,9 @@ def guessed_targets(attacked: Coded, other: Coded) -> Found:
 
 
 def certain_targets(attacked: Coded, other: Coded) -> Found:
-    """Count people whose target all records with their key give away, and rightly."""
-    told = Disco.disclosed(match_keys(attacked.exact, other.exact))
-    return float(told.sum()), float(attacked.rows)
+    """Count people whose target all other records with their key have."""
+    disclosed = disclosed_targets(match_keys(attacked.exact, other.exact))
+    return float(disclosed.sum()), float(attacked.rows)
 
 
 def matched_records(attacked: Coded, other: Coded) -> Found:
@@ -183,7 +183,7 @@ def _against(
     rng = np.random.default_rng([*np.atleast_1d(seed).tolist(), 5])
     half = original.rows // 2 if holdout is None else original.rows
     others = original.rows if holdout is None else holdout.rows
-    size = min(half, synthetic.rows, others, _MOST_RECORDS)
+    size = min(half, synthetic.rows, others, _MAX_RECORDS)
     if size < 1:
         return ()
     found: dict[str, list[tuple[Found, Found]]] = {name: [] for name in attacks}
@@ -230,7 +230,7 @@ def _whole(half: FreshTest, found: Found, times: float) -> FreshTest:
         against=f"{half.against} (times {grown:.3g}, as a larger one at most)",
         value=value,
         usual=usual,
-        bound=usual + _ERRORS * error,
+        bound=usual + _MAX_ERRORS * error,
         of=of,
     )
 
@@ -258,6 +258,6 @@ def _compared(
         against=against,
         value=value,
         usual=usual,
-        bound=slack * usual + _ERRORS * error,
+        bound=slack * usual + _MAX_ERRORS * error,
         of=float(np.mean([mine[1] for mine, _ in pairs])),
     )

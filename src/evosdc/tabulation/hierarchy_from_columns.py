@@ -1,4 +1,4 @@
-"""Levels of a variable in the records: hierarchies of columns, columns compared."""
+"""Hierarchies from columns of the records, and how columns depend on each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def hierarchy_from_columns(
     total: str = TOTAL,
     digits: Mapping[str, int] | None = None,
 ) -> Hierarchy:
-    """Read the tree of the last column from columns beside it, coarse to fine.
+    """Read the hierarchy of the last of some columns, which go from coarse to fine.
 
     Records of registers often carry every level of a classification, such as section,
     division and group; their combinations are the tree. `digits` is that of
@@ -54,7 +54,7 @@ class Pair:
 
     @property
     def renamed(self) -> bool:
-        """Whether the columns are the same but for the names of the codes."""
+        """Whether the columns differ only in the names of the codes."""
         return len(self.rows) == len(self.one) == len(self.two) and any(
             self.one[a] != self.two[b] for a, b, _ in self.rows.tolist()
         )
@@ -70,7 +70,7 @@ class Levels:
     pairs: dict[tuple[str, str], Pair] = field(default_factory=dict)
 
     def tree(self, columns: Sequence[str], total: str) -> Hierarchy:
-        """Read the tree of the last of some columns, coarse to fine."""
+        """Read the hierarchy of the last of some columns, coarse to fine."""
         rows = self._rows(columns, counted=False)
         return Hierarchy.from_levels([row[:-1] for row in rows], total)
 
@@ -93,25 +93,25 @@ class Levels:
         return self.pairs[one, two]
 
     def _rows(self, columns: Sequence[str], *, counted: bool) -> list[tuple[Any, ...]]:
-        """Return the combinations of codes, in order, and how many records have it."""
+        """Return the combinations of codes, in order, and the number of records."""
         records, dialect = self.records, self.records.dialect
         keys = [f"d{k}" for k in range(len(columns))]
-        words = ", ".join(
-            f"{dialect.words(name, records.columns[name].kind)} AS {key}"
+        texts = ", ".join(
+            f"{dialect.code_of(name, records.columns)} AS {key}"
             for key, name in zip(keys, columns, strict=True)
         )
         weighted = Columns((), None, weight=self.weight if counted else None)
         listed = ", ".join(keys)
-        records.keep(
+        records.store(
             "levels",
-            f"SELECT {listed}, count(*) AS n FROM (SELECT {words} FROM "
+            f"SELECT {listed}, count(*) AS n FROM (SELECT {texts} FROM "
             f"{records.relation} AS t{weighted.where(dialect)}) AS u GROUP BY {listed}",
         )
         codes = ", ".join(
             f"coalesce({tidied(key, self.digits.get(name))}, '') AS {key}"
             for key, name in zip(keys, columns, strict=True)
         )
-        found: list[tuple[Any, ...]] = records.house.sql(
+        found: list[tuple[Any, ...]] = records.local.sql(
             f"SELECT {listed}, CAST(sum(n) AS BIGINT) FROM (SELECT {codes}, n FROM "
             f"levels) GROUP BY {listed} ORDER BY {listed}"
         ).fetchall()

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import ks_2samp, wasserstein_distance
 
 from evosdc.metrics import evaluate
-from evosdc.metrics.amounts import compare_numbers
+from evosdc.metrics.numeric_comparison import compare_numbers
 
 
 def files():

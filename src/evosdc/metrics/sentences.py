@@ -1,17 +1,17 @@
-"""Plain words: what was not protected, and the verdict."""
+"""Sentences on what was not protected, and the reasons against a release."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evosdc.metrics.deadline import BASELINES, INTERRUPTED, NO_TIME
 from evosdc.metrics.evaluation import MetricValue
-from evosdc.metrics.fresh import FreshTest
-from evosdc.metrics.patience import BASELINES, INTERRUPTED, NO_TIME
+from evosdc.metrics.memorisation_tests import FreshTest
 
 Values = Mapping[str, MetricValue]
 
-# A test fails beyond three standard errors.
-_ERRORS = 3.0
+# A test fails beyond so many standard errors.
+_MAX_ERRORS = 3.0
 
 
 def reasons_against(
@@ -27,16 +27,15 @@ def reasons_against(
     Parameters
     ----------
     tests
-        Attacks beside those of a fresh sample; none where they could not be made.
+        Attacks, compared with those of a fresh sample; none if they were not possible.
     tested
-        Whether there was a hold-out: then people in the data must not be told from
-        people who are not.
+        Whether there was a hold-out: people in the data must not be recognisable then.
     why_not
         Why there are no tests.
     against
         What else speaks against a release.
     """
-    reasons = [*(test.words() for test in tests if not test.passed), *against]
+    reasons = [*(test.sentence() for test in tests if not test.passed), *against]
     if not tests:
         reasons.append(f"the attacks behind the verdict are {why_not}")
     if tested:
@@ -53,7 +52,7 @@ def _above_chance(values: Values) -> list[str]:
                 found.append("the test of membership was not made")
             continue
         error = dict(value.breakdown)["standard error"]
-        if value.value > 0.5 + _ERRORS * error:
+        if value.value > 0.5 + _MAX_ERRORS * error:
             found.append(f"{name} is {value.value:.3g}, where chance gives 0.5")
     return found
 
@@ -70,9 +69,9 @@ def plain_words(
     sentences = [
         *_copies(values),
         *_attribution(values, target),
-        *_gaming(values),
+        *_low_by_copies(values),
         *_membership(values, tested),
-        *_closeness(values),
+        *_closer_than_bootstrap(values),
         f"Only one scenario was tested: an intruder who knows {', '.join(key)} and "
         f"wants {target}. Another key or another target may fare worse.",
         "Nothing here is a formal guarantee such as differential privacy: the figures "
@@ -145,7 +144,7 @@ def _unique_guess(value: MetricValue, target: str) -> str:
     return sentence
 
 
-def _gaming(values: Values) -> list[str]:
+def _low_by_copies(values: Values) -> list[str]:
     low, copies = values.get("dcap_u"), values.get("identical_records_pct")
     if low is None or copies is None:
         return []
@@ -167,15 +166,15 @@ def _membership(values: Values, tested: bool) -> list[str]:
     if value is None:
         return ["The membership test was left out of the metrics asked for."]
     error = dict(value.breakdown)["standard error"]
-    told = value.value > 0.5 + _ERRORS * error
+    recognised = value.value > 0.5 + _MAX_ERRORS * error
     return [
         f"A guess at who was in the data, by the nearest synthetic record, has an area "
         f"under the curve of {value.value:.3f} (0.5 is chance): members "
-        + ("can be told from others." if told else "were not told from others.")
+        + ("can be told from others." if recognised else "were not told from others.")
     ]
 
 
-def _closeness(values: Values) -> list[str]:
+def _closer_than_bootstrap(values: Values) -> list[str]:
     value = values.get("jsd_full")
     drawn = None if value is None else value.baselines.get("bootstrap")
     if value is None or drawn is None or value.value >= drawn:

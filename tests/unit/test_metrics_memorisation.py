@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evosdc.metrics import from_codes
-from evosdc.metrics.fresh import (
+from evosdc.metrics.memorisation_tests import (
     Coded,
     _compared,
     certain_targets,

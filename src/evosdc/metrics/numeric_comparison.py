@@ -1,4 +1,4 @@
-"""Numbers as numbers: moments, quantiles, distances of distributions, correlations.
+"""Numeric columns compared: moments, quantiles, distances, correlations.
 
 Metrics on tables see numbers in bins; a copy may be right in every bin and wrong in
 every mean. These figures look at the values themselves.
@@ -21,7 +21,7 @@ from evosdc.metrics.coded_numbers import as_coded, coded_numbers
 Floats = NDArray[np.float64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_FEWEST = 3
+_MIN_VALUES = 3
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class NumberGap:
     original, synthetic
         Mean, standard deviation and quantiles, by name.
     errors
-        How far the means are apart, in standard errors of the original's.
+        The difference of the means, in standard errors of the original's.
     spread
         The standard deviation of the copy as a multiple of the original's.
     ks
         The Kolmogorov-Smirnov distance: the largest gap between shares up to a value.
     wasserstein
-        By how much values have to move on average, in standard deviations.
+        How far values have to move on average, in standard deviations.
     """
 
     name: str
@@ -52,7 +52,7 @@ class NumberGap:
 
 
 @dataclass(frozen=True)
-class LinkGap:
+class AssociationGap:
     """A correlation of two columns, or a coefficient of one on another, in both."""
 
     first: str
@@ -62,7 +62,7 @@ class LinkGap:
 
     @property
     def gap(self) -> float:
-        """How far they are apart."""
+        """The absolute difference."""
         return abs(self.original - self.synthetic)
 
 
@@ -74,18 +74,18 @@ class NumberComparison:
     """
 
     columns: tuple[NumberGap, ...] = ()
-    correlations: tuple[LinkGap, ...] = ()
-    coefficients: tuple[LinkGap, ...] = ()
+    correlations: tuple[AssociationGap, ...] = ()
+    coefficients: tuple[AssociationGap, ...] = ()
 
     def worst(self) -> dict[str, float]:
         """Return the largest gap of each kind."""
         return {
-            "mean_in_standard_errors": _most(abs(c.errors) for c in self.columns),
-            "sd_ratio_off": _most(abs(c.spread - 1.0) for c in self.columns),
-            "kolmogorov_smirnov": _most(c.ks for c in self.columns),
-            "wasserstein": _most(c.wasserstein for c in self.columns),
-            "correlation": _most(c.gap for c in self.correlations),
-            "coefficient": _most(c.gap for c in self.coefficients),
+            "mean_in_standard_errors": _largest(abs(c.errors) for c in self.columns),
+            "sd_ratio_off": _largest(abs(c.spread - 1.0) for c in self.columns),
+            "kolmogorov_smirnov": _largest(c.ks for c in self.columns),
+            "wasserstein": _largest(c.wasserstein for c in self.columns),
+            "correlation": _largest(c.gap for c in self.correlations),
+            "coefficient": _largest(c.gap for c in self.coefficients),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,24 +139,24 @@ def _numbers(
 
 def _gap(name: str, one: Floats, two: Floats) -> NumberGap | None:
     a, b = (x[np.isfinite(x)] for x in (one, two))
-    if len(a) < _FEWEST or len(b) < _FEWEST:
+    if len(a) < _MIN_VALUES or len(b) < _MIN_VALUES:
         return None
     sd = float(a.std())
     error = sd / np.sqrt(len(a))
-    apart = float(b.mean() - a.mean())
+    difference = float(b.mean() - a.mean())
     # A column that never changes has no spread to measure by.
     ratio = float(b.std()) / sd if sd > 0 else 1.0 + float(b.std() > 0)
     grid = np.sort(np.concatenate([a, b]))
     below = [np.searchsorted(np.sort(x), grid, "right") / len(x) for x in (a, b)]
-    between = np.abs(below[0] - below[1])
-    moved = float((between[:-1] * np.diff(grid)).sum())
+    gaps = np.abs(below[0] - below[1])
+    moved = float((gaps[:-1] * np.diff(grid)).sum())
     return NumberGap(
         name,
         _moments(a),
         _moments(b),
-        apart / error if error > 0 else (0.0 if apart == 0 else float("inf")),
+        difference / error if error > 0 else (0.0 if difference == 0 else float("inf")),
         ratio,
-        float(between.max()),
+        float(gaps.max()),
         moved / sd if sd > 0 else moved,
     )
 
@@ -170,28 +170,28 @@ def _moments(x: Floats) -> dict[str, float]:
 
 def _correlations(
     mine: Mapping[str, Floats], theirs: Mapping[str, Floats]
-) -> tuple[LinkGap, ...]:
+) -> tuple[AssociationGap, ...]:
     names = list(mine)
     out = []
     for j, first in enumerate(names):
         for second in names[j + 1 :]:
             pair = [_correlation(x[first], x[second]) for x in (mine, theirs)]
             if not np.isnan(pair).any():
-                out.append(LinkGap(first, second, *pair))
+                out.append(AssociationGap(first, second, *pair))
     return tuple(out)
 
 
 def _correlation(x: Floats, y: Floats) -> float:
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
-    if len(x) < _FEWEST or x.std() == 0 or y.std() == 0:
+    if len(x) < _MIN_VALUES or x.std() == 0 or y.std() == 0:
         return float("nan")
     return float(np.corrcoef(x, y)[0, 1])
 
 
 def _coefficients(
     mine: Mapping[str, Floats], theirs: Mapping[str, Floats]
-) -> tuple[LinkGap, ...]:
+) -> tuple[AssociationGap, ...]:
     """Regress each column on all others, where enough records have all of them."""
     files = []
     for columns in (mine, theirs):
@@ -207,11 +207,11 @@ def _coefficients(
         others = [k for k in range(len(names)) if k != j]
         pair = [np.linalg.lstsq(x[:, others], x[:, j], rcond=1e-8)[0] for x in files]
         out += [
-            LinkGap(first, names[k], float(a), float(b))
+            AssociationGap(first, names[k], float(a), float(b))
             for k, a, b in zip(others, *pair, strict=True)
         ]
     return tuple(out)
 
 
-def _most(values: Any) -> float:
+def _largest(values: Any) -> float:
     return max(values, default=0.0)

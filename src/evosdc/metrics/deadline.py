@@ -1,4 +1,4 @@
-"""How long a measurement may take: slow loops ask, and give up together."""
+"""How long a measurement may take: slow loops ask, and stop where no time is left."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class OutOfTimeError(Exception):
     """There is no time left for this measurement."""
 
 
-def _for_ever() -> float:
+def _unlimited() -> float:
     return float("inf")
 
 
-_left: ContextVar[Callable[[], float]] = ContextVar("left", default=_for_ever)
+_left: ContextVar[Callable[[], float]] = ContextVar("left", default=_unlimited)
 
 
 def check_time(needed: float = 0.0) -> None:
-    """Give up where no time is left; slow loops call this in every turn.
+    """Stop where no time is left; slow loops call this in every turn.
 
-    What cannot be stopped half-way says how many seconds it may need.
+    A step that cannot be interrupted says how many seconds it may need.
     """
     if _left.get()() <= needed:
         raise OutOfTimeError
@@ -34,8 +34,8 @@ def check_time(needed: float = 0.0) -> None:
 
 @contextmanager
 def within(left: Callable[[], float] | None) -> Iterator[None]:
-    """Let measurements inside the block take the seconds that `left` still returns."""
-    token = _left.set(_for_ever if left is None else left)
+    """Limit measurements in the block to the seconds that `left` returns."""
+    token = _left.set(_unlimited if left is None else left)
     try:
         yield
     finally:

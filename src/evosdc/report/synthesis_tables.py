@@ -1,14 +1,52 @@
-"""The part of a page that says what a copy shows of small groups."""
+"""Tables of the page about a synthetic file: numbers compared, and small groups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from evosdc.report.kit.parts import bullets, plain_table
-from evosdc.report.kit.text import esc
+from evosdc.metrics.numeric_comparison import AssociationGap, NumberComparison
+from evosdc.report.kit.parts import bullets, numbers, plain_table
+from evosdc.report.kit.text import esc, figure
 
+_MAX_LINKS = 20
 _MAX_ROWS = 60
+
+
+def numbers_html(found: NumberComparison) -> str:
+    """Return distances of each column, and the worst correlations and coefficients."""
+    rows = [
+        f"<tr><td>{esc(c.name)}</td>"
+        + numbers(map(figure, (c.errors, c.spread, c.ks, c.wasserstein)))
+        + "</tr>"
+        for c in found.columns
+    ]
+    heads = (
+        "column",
+        ">means apart, in standard errors",
+        ">standard deviation, as a multiple",
+        ">Kolmogorov-Smirnov",
+        ">Wasserstein, in standard deviations",
+    )
+    return (
+        plain_table(heads, rows)
+        + _associations("Correlations furthest apart", found.correlations)
+        + _associations("Standardised coefficients furthest apart", found.coefficients)
+    )
+
+
+def _associations(title: str, gaps: tuple[AssociationGap, ...]) -> str:
+    if not gaps:
+        return ""
+    worst = sorted(gaps, key=lambda one: -one.gap)[:_MAX_LINKS]
+    rows = [
+        f"<tr><td>{esc(one.first)}</td><td>{esc(one.second)}</td>"
+        + numbers(map(figure, (one.original, one.synthetic, one.gap)))
+        + "</tr>"
+        for one in worst
+    ]
+    heads = ("of", "and", ">original", ">copy", ">apart")
+    return f"<h3>{esc(title)}</h3>{plain_table(heads, rows)}"
 
 
 def groups_html(groups: Any) -> str:
