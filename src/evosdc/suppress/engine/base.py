@@ -39,7 +39,8 @@ class Demands:
 
     Sliding levels have been turned into ordinary ones. Levels that the primaries cover
     by themselves may be left out. `attacker` is the row of `Problem.knowledge` against
-    which the cell must be movable: 0, the public, unless given.
+    which the cell must be movable: 0, the public, unless given. Rows beyond the
+    attackers stand for sums, whose first cell is `cell`.
     """
 
     cell: Cells
