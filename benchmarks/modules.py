@@ -70,7 +70,9 @@ class Calls:
     def _hear(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         if code.co_name == "<module>":
-            self._importing.depth = self._depth() + {"call": 1, "return": -1}.get(event, 0)
+            self._importing.depth = self._depth() + {"call": 1, "return": -1}.get(
+                event, 0
+            )
             return
         # What runs once while a module is imported is no work on the table.
         if event != "call" or self._depth():

@@ -9,7 +9,7 @@ import pytest
 
 import evosdc
 from builders import Command
-from evosdc.api.attackers import Against
+from evosdc.api.judging import AskedAttackers
 from evosdc.errors import InputError
 from evosdc.table import Table
 from evosdc.table.attackers import find_attackers
@@ -36,13 +36,13 @@ def test_attackers_of_a_table_are_those_that_are_asked_for(table: Table) -> None
     together = evosdc.Coalition("A", ["r=a,s=x", "r=b,s=x"])
     for kind in ("public", "lone", "pairs", None):
         asked = evosdc.Attackers(who=kind, coalitions=[together])
-        mine = Against.asked(asked, table).of(table)
+        mine = AskedAttackers.of(asked, table).find(table)
         found = find_attackers(table, kind, [together])
         assert mine.kind == found.kind
         assert mine.cell.tolist() == found.cell.tolist()
         assert mine.down.tolist() == found.down.tolist()
     pairs, lone = (
-        Against.asked(evosdc.Attackers(who=kind), table).of(table)
+        AskedAttackers.of(evosdc.Attackers(who=kind), table).find(table)
         for kind in ("pairs", "lone")
     )
     assert len(pairs) > len(lone)

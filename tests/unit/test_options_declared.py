@@ -15,7 +15,6 @@ from evosdc.metrics.binning import BINS
 from evosdc.options import Declaration, Options, copies, declarations, option, read_text
 from evosdc.options.tables import (
     CONFIDENTIAL,
-    FORMER,
     KEYWORDS,
     LAYOUTS,
     OBJECTS,
@@ -25,6 +24,7 @@ from evosdc.options.tables import (
     Seconds,
     Stop,
 )
+from evosdc.options.verbs import FORMER_KEYWORDS
 from evosdc.rules import PRESETS as KNOWN_PRESETS
 from evosdc.rules import parse_rule
 from evosdc.rules.parse import FORMS
@@ -95,8 +95,8 @@ def test_what_a_class_declares_is_in_its_help() -> None:
 
 def test_former_names_lead_to_options_that_there_are() -> None:
     names = {one.name for _, _, one in EVERY}
-    assert set(FORMER.values()) <= names
-    assert not set(FORMER) & {one.name for one in declarations(Stop)}
+    assert set(FORMER_KEYWORDS.values()) <= names
+    assert not set(FORMER_KEYWORDS) & {one.name for one in declarations(Stop)}
 
 
 def test_a_declaration_is_checked() -> None:

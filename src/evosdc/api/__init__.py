@@ -5,11 +5,10 @@ inspect, synthesise, evaluate.
 """
 
 from evosdc.api.audit import audit
-from evosdc.api.inspecting import columns_as_toml, inspect
 from evosdc.api.link import link
 from evosdc.api.lower_bound import LowerBound, lower_bound
 from evosdc.api.methods import MethodInfo, methods
-from evosdc.api.microdata import evaluate, synthesise
+from evosdc.api.microdata import columns_as_toml, evaluate, inspect, synthesise
 from evosdc.api.protect import protect
 from evosdc.api.tabulate import tabulate
 from evosdc.api.verify import verify

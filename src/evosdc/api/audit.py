@@ -7,25 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.attackers import Against
 from evosdc.api.judging import judge_all
-from evosdc.api.sources import as_asked, known_before
-from evosdc.compile import small_jobs
+from evosdc.api.sources import Question
+from evosdc.api.verb import verb
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
 from evosdc.io.cells import read_published
-from evosdc.options import verb
-from evosdc.options.tables import (
-    AUDIT,
-    FORMER,
-    Asked,
-    Attackers,
-    AuditKeywords,
-    Prior,
-    Read,
-    Run,
-)
+from evosdc.options import tables as options
 from evosdc.parallel import joined
 from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import with_next_steps
@@ -34,19 +23,18 @@ from evosdc.table import Table
 from evosdc.table.status import PRIMARY
 
 
-@verb(AUDIT, **FORMER)
-@small_jobs.job()
+@verb(options.AUDIT)
 def audit(
     table: Any,
     pattern: Any = None,
     *,
     published: Any = None,
-    time_limit: float | None = None,
+    time_limit: options.Seconds = "auto",
     workers: int | None = None,
-    attackers: Attackers | None = None,
-    prior: Prior | None = None,
-    read: Read | None = None,
-    run: Run | None = None,
+    attackers: options.Attackers | None = None,
+    prior: options.Prior | None = None,
+    read: options.Read | None = None,
+    run: options.Run | None = None,
 ) -> Audit:
     """Judge a pattern from the table alone.
 
@@ -62,7 +50,8 @@ def audit(
         The publication itself instead: a frame or file with the values of the cells
         that are not hidden.
     time_limit
-        Seconds; cells that are then not decided are open. None for no limit.
+        Seconds; cells that are then not decided are open. ``"auto"`` and None: no
+        limit.
     workers
         Processes at most. The answer is the same for any number of them, unless time
         runs out.
@@ -84,14 +73,13 @@ def audit(
     >>> evosdc.audit(cells).safe
     False
     """
-    AuditKeywords(time_limit=time_limit, workers=workers)
-    asked = Asked.of(AUDIT, attackers=attackers, prior=prior, read=read, run=run)
+    limit = options.AuditKeywords(time_limit=time_limit, workers=workers).seconds
+    given = options.VerbOptions.of(
+        options.AUDIT, attackers=attackers, prior=prior, read=read, run=run
+    )
     start = moment()
-    end = None if time_limit is None else start + time_limit
-    resolved = as_asked(table, asked)
-    against = Against.asked(asked.attackers, resolved)
-    small_jobs.has(len(resolved))
-    before = known_before(resolved, asked.prior.already_published)
+    question = Question.of(table, given)
+    resolved, against, before = question.table, question.against, question.before
     known = before.cells.copy()
     if pattern is not None and published is not None:
         raise InputError(
@@ -108,16 +96,13 @@ def audit(
         sensitive = resolved.status == PRIMARY
         known |= sensitive & ~hidden
         resolved = resolved.with_pattern(hidden | sensitive)
-    with joined(asked.run.cluster, workers) as found_workers:
+    end = None if limit is None else start + limit
+    with joined(given.run.cluster, workers) as found_workers:
         verdict, certificate = judge_all(
-            resolved,
-            against,
-            known=known,
-            deadline=end,
-            workers=found_workers,
+            resolved, against, known=known, deadline=end, workers=found_workers
         )
     verdict = with_next_steps(
-        verdict, resolved, earlier=before.cells, limited=end is not None
+        verdict, resolved, earlier=before.cells, limited=limit is not None
     )
     claim = claim_of(
         resolved,
@@ -136,7 +121,7 @@ def audit(
             "published",
         )
     settings = {
-        "time_limit": time_limit,
+        "time_limit": limit,
         **against.settings(),
         "already_published": list(before.words),
     }

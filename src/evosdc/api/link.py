@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evosdc.api.sources import as_table
-from evosdc.options import checked, verb
-from evosdc.options.tables import FORMER, LINK, Asked, Read
+from evosdc.api.verb import verb
+from evosdc.options import tables as options
 from evosdc.table.link import LinkedTables, link_tables
 
 
-@verb(LINK, **FORMER)
-@checked({})
+@verb(options.LINK)
 def link(
     tables: Sequence[Any],
     links: Mapping[str, str] | None = None,
     *,
-    read: Read | None = None,
+    read: options.Read | None = None,
 ) -> LinkedTables:
     """Join tables over the cells that they share, so that they are protected together.
 
@@ -47,6 +46,6 @@ def link(
     >>> len(linked.table), [len(cells) for cells in linked.cell_numbers]
     (6, [3, 4])
     """
-    asked = Asked.of(LINK, read=read)
-    parts = [as_table(table, asked.read) for table in tables]
+    given = options.VerbOptions.of(options.LINK, read=read)
+    parts = [as_table(table, given.read) for table in tables]
     return link_tables(parts, links=links)

@@ -5,24 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evosdc.api.attackers import Against
-from evosdc.api.pose import Task, pose
-from evosdc.api.sources import as_asked, known_before
-from evosdc.compile import small_jobs
+from evosdc.api.pose import pose
+from evosdc.api.sources import Question
+from evosdc.api.verb import verb
 from evosdc.compile.clock import moment
-from evosdc.options import verb
-from evosdc.options.tables import (
-    FORMER,
-    LOWER_BOUND,
-    Asked,
-    Attackers,
-    BoundKeywords,
-    CellRequests,
-    Prior,
-    ProtectKeywords,
-    Read,
-    Run,
-)
+from evosdc.options import tables as options
 from evosdc.parallel import joined
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
 from evosdc.suppress.methods.contracted import contracted
@@ -65,19 +52,18 @@ class LowerBound:
         }
 
 
-@verb(LOWER_BOUND, **FORMER)
-@small_jobs.job()
+@verb(options.LOWER_BOUND)
 def lower_bound(
     table: Any,
     *,
     method: str = "cut",
-    time_limit: float | None = 60.0,
+    time_limit: options.Seconds = "auto",
     workers: int | None = None,
-    attackers: Attackers | None = None,
-    cells: CellRequests | None = None,
-    prior: Prior | None = None,
-    read: Read | None = None,
-    run: Run | None = None,
+    attackers: options.Attackers | None = None,
+    cells: options.CellRequests | None = None,
+    prior: options.Prior | None = None,
+    read: options.Read | None = None,
+    run: options.Run | None = None,
 ) -> LowerBound:
     """Return a lower bound on the cost of every safe pattern.
 
@@ -89,7 +75,8 @@ def lower_bound(
         ``node``: the cuts of single equations, at once. ``cut``: goes on to separate
         cuts until none is violated.
     time_limit
-        Seconds; None for no limit. The bound is valid whenever it stops.
+        Seconds; None for no limit; ``"auto"`` is 60. The bound is valid whenever it
+        stops.
     workers
         Processes, all cores unless given, for the attacks on tables that are no
         two-dimensional networks where these take long. The bound is the same for any
@@ -112,28 +99,26 @@ def lower_bound(
     >>> evosdc.lower_bound(cells).value
     90.0
     """
-    BoundKeywords(method=method, time_limit=time_limit, workers=workers)
-    asked = Asked.of(
-        LOWER_BOUND,
+    limit = options.BoundKeywords(
+        method=method, time_limit=time_limit, workers=workers
+    ).seconds
+    given = options.VerbOptions.of(
+        options.LOWER_BOUND,
         attackers=attackers,
         cells=cells,
         prior=prior,
         read=read,
         run=run,
     )
-    resolved = as_asked(table, asked)
-    small_jobs.has(len(resolved))
-    against = Against.asked(asked.attackers, resolved)
-    task = Task(ProtectKeywords(time_limit=None), asked, against)
-    before = known_before(resolved, asked.prior.already_published)
-    posed = pose(resolved, before, task)
+    question = Question.of(table, given)
+    posed = pose(question, None)
     start = moment()
 
     def stopped() -> bool:
-        return time_limit is not None and moment() - start > time_limit
+        return limit is not None and moment() - start > limit
 
     small, base = contracted(posed.problem)
-    with joined(asked.run.cluster, workers) as found_workers:
+    with joined(given.run.cluster, workers) as found_workers:
         if method == "node":
             found = node_bound(small)
         else:
@@ -144,5 +129,5 @@ def lower_bound(
         seconds=round(moment() - start, 3),
         cuts=found.cuts,
         complete=found.complete,
-        knowledge=knowledge_words(resolved),
+        knowledge=knowledge_words(question.table),
     )

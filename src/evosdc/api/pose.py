@@ -14,16 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.attackers import Against
 from evosdc.api.requests import read_requests
-from evosdc.api.sources import Known
+from evosdc.api.sources import Question
 from evosdc.attack import judge, judge_attackers
 from evosdc.errors import InputError, LevelError
-from evosdc.io.checkpoint import Checkpoint
-from evosdc.options import tables as options
 from evosdc.results import Exposure
 from evosdc.suppress.problem.problem import Problem, strict_margin
-from evosdc.suppress.problem.requests import CellRequests, costs, refuse_known
+from evosdc.suppress.problem.requests import LabelRequests, costs, refuse_known
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums
@@ -40,32 +37,13 @@ _LABELS_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """What `protect` was asked for, beside the table."""
-
-    keywords: options.ProtectKeywords
-    asked: options.Asked
-    against: Against
-    checkpoint: Checkpoint | None = None
-
-    @property
-    def seconds(self) -> float | None:
-        """The limit of time that holds; None for no limit."""
-        return self.keywords.seconds(self.asked.stop)
-
-
-@dataclass(frozen=True, eq=False)
 class Posed:
     """A question: the table as it will be judged, and the problem of the search.
 
     Attributes
     ----------
-    given
-        The table as it came.
     judged
         The table with requested cells sensitive; the levels are those to be judged.
-    before
-        What everyone has from earlier publications.
     kept, price
         Secondaries that stay suppressed, and what every cell costs: 0 for sensitive
         cells. The search has those that are kept for nothing.
@@ -77,11 +55,9 @@ class Posed:
         What could not be asked of any pattern.
     """
 
-    task: Task
-    given: Table
+    question: Question
     judged: Table
-    before: Known
-    requested: CellRequests
+    requested: LabelRequests
     kept: Mask
     price: NDArray[np.float64]
     problem: Problem
@@ -98,11 +74,11 @@ class Posed:
         )
 
     def cost_of(self, table: Table) -> float:
-        """What the secondaries of a published table cost."""
+        """Return what the secondaries of a published table cost."""
         return float(self.price[table.hidden & table.shown].sum())
 
     def beyond_attackers(self) -> tuple[str, ...]:
-        """List levels that no pattern gives against who knows more than everyone."""
+        """List levels that no pattern gives against others than the public."""
         problem, real = self.problem, len(self.problem.attackers)
         pairs = sorted({(c, a) for a, c, _ in problem.shortfalls if 0 < a < real})
         if not pairs:
@@ -119,13 +95,13 @@ class Posed:
     def lowered(self, cells: tuple[int, ...]) -> Posed | None:
         """Return the question with levels lowered to what some pattern gives.
 
-        Those of some cells, or of all where they are not said. None where these were
-        lowered before.
+        Those of `cells`, or of all where it is empty. None where these were lowered
+        before.
         """
         if self.unreachable[list(cells)].all() and self.unreachable.any():
             return None
         found = _within_reach(
-            self.problem.table, self.task.against.strict, self.clock.end, cells
+            self.problem.table, self.question.against.strict, self.clock.end, cells
         )
         return replace(
             self,
@@ -137,15 +113,17 @@ class Posed:
     def asking_more(self, exposed: tuple[Exposure, ...]) -> Posed | None:
         """Return the question with demands for cells that the judge found exposed.
 
-        Secondaries are asked for like sensitive cells, and sensitive cells for more
-        than their levels: solvers work with tolerances and know of no whole numbers.
-        None where no demand would be new.
+        Secondaries get demands like sensitive cells, and sensitive cells higher ones:
+        solvers work with tolerances and without whole numbers. None where no demand
+        would be new.
         """
         table, problem = self.problem.table, self.problem
         cells = np.zeros(len(table), dtype=bool)
         beyond = {cell for _, cell, _ in problem.shortfalls}
         cells[[e.cell for e in exposed if not e.insider or e.cell not in beyond]] = True
-        cells &= ~self.unreachable & ~self.before.cells & (table.status != FIXED)
+        cells &= (
+            ~self.unreachable & ~self.question.before.cells & (table.status != FIXED)
+        )
         new = cells & ~problem.primary
         old = cells & problem.primary
         more = as_demands(table, new) if new.any() else table
@@ -166,41 +144,43 @@ class Posed:
         )
 
 
-def pose(table: Table, before: Known, task: Task) -> Posed:
-    """Grant the requests, price the cells, list the attackers, set the problem up."""
-    clock = Clock(task.seconds)
-    strict, cells = task.against.strict, task.asked.cells
+def pose(question: Question, seconds: float | None) -> Posed:
+    """Grant the requests, price the cells, list the attackers, set the problem up.
+
+    `seconds` is the limit of time for all that follows; None for no limit.
+    """
+    clock, table, known = Clock(seconds), question.table, question.before.cells
+    against, cells = question.against, question.options.cells
     requested = read_requests(cells.hide, cells.publish, cells.cost_factor)
-    kept = (table.status == SECONDARY) & task.asked.keeps_secondaries & ~before.cells
+    kept = (table.status == SECONDARY) & question.options.keeps_secondaries & ~known
     granted = requested.grant(table, kept)
     kept &= (granted.status == SECONDARY) & granted.shown
     prices = costs(granted, cells.cost) * requested.factors(granted)
     prices[~granted.shown] = 0.0
     # What everyone has from before cannot be suppressed any more.
-    asked = granted.replace(status=np.where(before.cells, FIXED, granted.status))
-    attackers, sums = attackers_of(asked, task.against)
-    secondary = kept & task.against.secondaries
+    asked = granted.replace(status=np.where(known, FIXED, granted.status))
+    attackers, sums = Attackers.public(), RespondentSums.none()
+    if against.beyond_public:
+        attackers, sums = against.find(asked), respondent_sums(asked)
+    secondary = kept & against.secondaries
     asked = as_demands(asked, secondary)
     # A requested cell without levels is judged as such: nobody may work it out. What
     # must be published, or was, is fixed for the search only.
     status = np.where(granted.status == FIXED, table.status, granted.status)
     judged = granted.replace(status=status, lpl=table.lpl, upl=table.upl, spl=table.spl)
-    none = np.zeros(len(table), dtype=bool)
+    accepted = unreachable = np.zeros(len(table), dtype=bool)
     notes: tuple[str, ...] = ()
-    accepted = none
     if cells.accept:
         judged, asked, accepted, notes = _accepted(
-            judged, asked, task, attackers, clock.end
+            judged, asked, question, attackers, clock.end
         )
         sums = _like(sums, asked, secondary)
-    given_up: tuple[str, ...] = ()
-    unreachable = none
 
     def problem_of(levels: Table) -> Problem:
         return Problem.of(
             levels,
             np.where(kept, 0.0, prices),
-            strict=strict,
+            strict=against.strict,
             attackers=attackers,
             sums=sums,
             secondary=secondary,
@@ -212,14 +192,12 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
         except LevelError as error:
             if requested.publish:
                 raise
-            found = _within_reach(asked, strict, clock.end, error.cells)
-            problem, given_up = problem_of(found.table), found.notes
+            found = _within_reach(asked, against.strict, clock.end, error.cells)
+            problem, notes = problem_of(found.table), notes + found.notes
             unreachable = found.cells
     return Posed(
-        task=task,
-        given=table,
+        question=question,
         judged=judged,
-        before=before,
         requested=requested,
         kept=kept,
         price=np.where(granted.status == PRIMARY, 0.0, prices),
@@ -227,20 +205,13 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
         unreachable=unreachable,
         accepted=accepted,
         clock=clock,
-        notes=notes + given_up,
+        notes=notes,
     )
 
 
-def attackers_of(table: Table, asked: Against) -> tuple[Attackers, RespondentSums]:
-    """List the attackers that an office asks about, and the sums it protects."""
-    if not asked.beside_public:
-        return Attackers.public(), RespondentSums.none()
-    return asked.of(table), respondent_sums(table)
-
-
 @contextmanager
-def explained(requests: CellRequests) -> Iterator[None]:
-    """Say that requests to publish may be the reason where levels cannot be had."""
+def explained(requests: LabelRequests) -> Iterator[None]:
+    """Name requests to publish as a reason why levels cannot be reached."""
     try:
         yield
     except LevelError as error:
@@ -263,7 +234,7 @@ def as_demands(table: Table, cells: Mask) -> Table:
 
 @dataclass(frozen=True, eq=False)
 class _Reach:
-    """A table with levels that can be had, and which cells had others."""
+    """A table with levels that some pattern reaches, and which cells had others."""
 
     table: Table
     cells: Mask
@@ -311,8 +282,8 @@ def _lower(
         cells[cell] = True
         had = {"upl": e.high - value, "lpl": value - e.low, "spl": e.high - e.low}
         most = {
-            name: _floored(room - margin[cell], table.is_integer)
-            for name, room in had.items()
+            name: _floored(width - margin[cell], table.is_integer)
+            for name, width in had.items()
         }
         for name, level in levels.items():
             level[cell] = min(level[cell], most[name])
@@ -327,12 +298,12 @@ def _lower(
 def _accepted(
     judged: Table,
     asked: Table,
-    task: Task,
+    question: Question,
     attackers: Attackers,
     deadline: float | None,
 ) -> tuple[Table, Table, Mask, tuple[str, ...]]:
     """Lower the levels of cells for which the user accepts what can be had."""
-    named = read_requests(task.asked.cells.accept, None, None).hide
+    named = read_requests(question.options.cells.accept, None, None).hide
     cells = np.zeros(len(judged), dtype=bool)
     for label in named:
         cells |= select(judged, label)
@@ -344,7 +315,7 @@ def _accepted(
             expected="labels of sensitive cells",
             hint="make the label narrower",
         )
-    strict = task.against.strict
+    strict = question.against.strict
     everything = asked.with_pattern(asked.status != FIXED)
     verdict, certificate = judge(
         everything, strict=strict, deadline=deadline, among=cells
@@ -381,7 +352,7 @@ def _accepted(
 
 
 def _secondary(problem: Problem) -> Mask:
-    """Cells with demands that are not sensitive."""
+    """Return the cells with demands that are not sensitive."""
     nothing = np.zeros(len(problem.table), dtype=bool)
     return nothing if problem.secondary is None else problem.secondary
 
@@ -396,7 +367,7 @@ def _like(sums: RespondentSums, table: Table, secondary: Mask) -> RespondentSums
 
 def _problem_like(posed: Posed, table: Table, secondary: Mask | None = None) -> Problem:
     """Set up the problem of a table with the costs and attackers of another."""
-    problem, strict = posed.problem, posed.task.against.strict
+    problem, strict = posed.problem, posed.question.against.strict
     secondary = _secondary(problem) if secondary is None else secondary
     return Problem.of(
         table,
@@ -415,7 +386,7 @@ def _listed(shares: Mapping[str, str]) -> str:
 
 
 def _share_in_words(share: float) -> str:
-    """Say how much of its levels a cell can have; never "100 %", which it cannot."""
+    """Describe which share of its levels a cell can have; never "100 %"."""
     if share > 1 - _ROUNDING_SHARE:
         return (
             "all of its levels but for rounding: levels a millionth lower, or known "

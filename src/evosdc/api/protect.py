@@ -10,30 +10,16 @@ from dataclasses import replace
 from typing import Any
 
 from evosdc import __version__
-from evosdc.api.attackers import Against
-from evosdc.api.pose import Posed, Task, pose
+from evosdc.api.pose import Posed, pose
 from evosdc.api.solve import Solution, settings_of, solve
-from evosdc.api.sources import as_asked, known_before, template_of
-from evosdc.compile import small_jobs
+from evosdc.api.sources import Question, template_of
+from evosdc.api.verb import verb
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
 from evosdc.io.checkpoint import as_checkpoint
 from evosdc.io.text import formula_notes
-from evosdc.options import verb
-from evosdc.options.tables import (
-    FORMER,
-    PROTECT,
-    Asked,
-    Attackers,
-    CellRequests,
-    Prior,
-    ProtectKeywords,
-    Read,
-    Run,
-    Seconds,
-    Stop,
-)
+from evosdc.options import tables as options
 from evosdc.parallel import joined
 from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import Searched, with_next_steps
@@ -42,21 +28,20 @@ from evosdc.suppress.running import lower_bound
 from evosdc.table.status import PRIMARY
 
 
-@verb(PROTECT, **FORMER)
-@small_jobs.job()
+@verb(options.PROTECT)
 def protect(
     table: Any,
     *,
     method: str = "auto",
-    time_limit: Seconds = "auto",
+    time_limit: options.Seconds = "auto",
     seed: int = 0,
     workers: int | None = None,
-    stop: Stop | None = None,
-    attackers: Attackers | None = None,
-    cells: CellRequests | None = None,
-    prior: Prior | None = None,
-    read: Read | None = None,
-    run: Run | None = None,
+    stop: options.Stop | None = None,
+    attackers: options.Attackers | None = None,
+    cells: options.CellRequests | None = None,
+    prior: options.Prior | None = None,
+    read: options.Read | None = None,
+    run: options.Run | None = None,
 ) -> Protection:
     """Hide the cheapest cells that make a table safe, and prove it.
 
@@ -100,11 +85,11 @@ def protect(
     >>> result.safe, result.secondaries, result.cost
     (True, 3, 90.0)
     """
-    keywords = ProtectKeywords(
+    keywords = options.ProtectKeywords(
         method=method, time_limit=time_limit, seed=seed, workers=workers
     )
-    asked = Asked.of(
-        PROTECT,
+    given = options.VerbOptions.of(
+        options.PROTECT,
         stop=stop,
         attackers=attackers,
         cells=cells,
@@ -112,33 +97,30 @@ def protect(
         read=read,
         run=run,
     )
-    checkpoint = as_checkpoint(asked.run.checkpoint, resume=asked.run.resume)
-    resolved = as_asked(table, asked)
-    against = Against.asked(asked.attackers, resolved)
-    task = Task(keywords, asked, against, checkpoint)
-    small_jobs.has(len(resolved))
+    checkpoint = as_checkpoint(given.run.checkpoint, resume=given.run.resume)
+    question = Question.of(table, given)
     # Joined before the clock of the run starts: a wrong address is told at once.
-    with joined(asked.run.cluster, workers) as found_workers:
-        before = known_before(resolved, asked.prior.already_published)
-        posed = pose(resolved, before, task)
-        result = _result(solve(posed, found_workers))
+    with joined(given.run.cluster, workers) as found_workers:
+        posed = pose(question, keywords.seconds(given.stop))
+        solution = solve(posed, keywords, checkpoint, found_workers)
+        result = _result(solution, keywords)
     template = template_of(table)
     answer = replace(
         result,
         pattern=like(pattern_frame(result.table), template),
         published=like(published_frame(result.table), template),
     )
-    if task.checkpoint is not None and not task.checkpoint.keep:
-        task.checkpoint.remove()
+    if checkpoint is not None and not checkpoint.keep:
+        checkpoint.remove()
     return answer
 
 
-def _result(solution: Solution) -> Protection:
+def _result(solution: Solution, keywords: options.ProtectKeywords) -> Protection:
     """Bound the cost, and say what was done and what it is worth."""
     posed, search, judged = solution.posed, solution.search, solution.judged
-    task, before, clock = posed.task, posed.before, posed.clock
+    question, clock = posed.question, posed.clock
     assert judged is not None
-    table, against = judged.table, task.against
+    table, against, before = judged.table, question.against, question.before
     seconds = search.seconds
     cost, paid = posed.cost_of(table), float(posed.price[posed.kept].sum())
     bound = lower_bound(solution.problem, cost - paid, search, clock.left())
@@ -174,24 +156,24 @@ def _result(solution: Solution) -> Protection:
         record=tuple(search.record.entries),
         seconds=seconds,
         evaluations=search.evaluations,
-        seed=task.keywords.seed,
+        seed=keywords.seed,
         version=__version__,
         reason=search.reason or "finished",
-        settings=settings_of(posed, solution.method.name, table),
+        settings=settings_of(posed, keywords, solution.method.name, table),
         notes=_notes(posed, solution.notes),
         known=before.cells if before.words else None,
         earlier=before.files,
         accepted=posed.accepted,
-        wished=(posed.judged.status == PRIMARY) & (posed.given.status != PRIMARY),
+        wished=(posed.judged.status == PRIMARY) & (question.table.status != PRIMARY),
     )
 
 
 def _notes(posed: Posed, found: tuple[str, ...]) -> tuple[str, ...]:
-    given, before = posed.given, posed.before
+    given = posed.question.table
     codes = {d.name: d.hierarchy.codes for d in given.dimensions}
     notes = (
         *given.notes,
-        *before.notes,
+        *posed.question.before.notes,
         *posed.notes,
         *posed.beyond_attackers(),
         *found,

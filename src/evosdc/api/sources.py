@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.api.judging import AskedAttackers
+from evosdc.compile import small_jobs
 from evosdc.errors import InputError
 from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
 from evosdc.io.as_declared import reading
 from evosdc.io.cells import read_earlier
-from evosdc.options.tables import Asked, Read
+from evosdc.options.tables import Read, VerbOptions
 from evosdc.results.tables import Tabulation
 from evosdc.table import Table
 from evosdc.table.knowledge import (
@@ -42,6 +44,24 @@ class Known:
     files: tuple[Path, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked of a table: its cells, its attackers, and what everyone has."""
+
+    table: Table
+    options: VerbOptions
+    against: AskedAttackers
+    before: Known
+
+    @classmethod
+    def of(cls, source: Any, given: VerbOptions) -> Question:
+        """Read all that a verb was given."""
+        table = _with_prior(as_table(source, given.read), given)
+        small_jobs.has(len(table))
+        against = AskedAttackers.of(given.attackers, table)
+        return cls(table, given, against, _known(table, given.prior.already_published))
+
+
 def as_table(source: Any, read: Read) -> Table:
     """Take a `Table`, a `Tabulation`, a frame or a path for a table; link several."""
     several = isinstance(source, (list, tuple)) and len(source) > 1
@@ -65,9 +85,8 @@ def _one(source: Any, read: Read) -> Table:
         source = source.table
     if isinstance(source, Table):
         # With an a-priori file the percentage is of the cells that it names.
-        for name in reading(
-            replace(read, level_percent=None) if read.apriori else read
-        ):
+        used = replace(read, level_percent=None) if read.apriori else read
+        for name in reading(used):
             raise InputError(
                 f"read has {name} for a table that is made already",
                 expected="a frame or a file, which are read",
@@ -86,9 +105,9 @@ def _linked(sources: Sequence[Any], read: Read) -> Table:
     return link_tables(parts, links=read.link).table
 
 
-def as_asked(source: Any, asked: Asked) -> Table:
-    """Take a table, with what its attackers are assumed to know."""
-    table, prior = as_table(source, asked.read), asked.prior
+def _with_prior(table: Table, given: VerbOptions) -> Table:
+    """Return the table with what its attackers are assumed to know."""
+    prior = given.prior
     if prior.counts is True and not table.origin.counts:
         table = as_counts(table)
     elif prior.counts is False and table.origin.counts:
@@ -100,15 +119,15 @@ def as_asked(source: Any, asked: Asked) -> Table:
     if prior.published_threshold is not None:
         table = with_threshold(table, prior.published_threshold)
     table = in_whole_numbers(with_whole_numbers(table, prior.whole_numbers))
-    return _with_rules(table, asked.read.rules, by_hand=bool(asked.cells.hide))
+    return _with_rules(table, given.read.rules, by_hand=bool(given.cells.hide))
 
 
 def _with_rules(
     table: Table, rules: str | Sequence[str] | None, *, by_hand: bool
 ) -> Table:
-    """Say that no rule applies; refuse tables of which nobody says what is sensitive.
+    """Note that no rule applies; refuse tables of which nobody says what is sensitive.
 
-    `by_hand`: somebody names sensitive cells besides.
+    `by_hand`: sensitive cells are requested besides.
     """
     given = [rules] if isinstance(rules, str) else list(rules or ())
     if given and given != [NO_RULE]:
@@ -126,8 +145,8 @@ def _with_rules(
                 hint="leave --rule none out",
             )
         return table.replace(origin=replace(table.origin, rules=()))
-    someone = by_hand or bool((table.status == PRIMARY).any())
-    if not table.origin.rules and not someone:
+    marked = by_hand or bool((table.status == PRIMARY).any())
+    if not table.origin.rules and not marked:
         raise InputError(
             "the table has no sensitive cell, and no rule says that it has none",
             expected="statuses u in the table, or the rules that found no such cell",
@@ -138,7 +157,7 @@ def _with_rules(
     return table
 
 
-def known_before(table: Table, earlier: Any) -> Known:
+def _known(table: Table, earlier: Any) -> Known:
     """Read earlier publications: paths or frames, one or several."""
     given = [] if earlier is None else earlier
     if not isinstance(given, (list, tuple)):
@@ -150,9 +169,10 @@ def known_before(table: Table, earlier: Any) -> Known:
     for source in given:
         found = read_earlier(source, table)
         cells |= found.known
-        named = isinstance(source, (str, os.PathLike))
-        name = Path(source).name if named else "a frame"
-        files += [Path(source).resolve()] if named else []
+        name = "a frame"
+        if isinstance(source, (str, os.PathLike)):
+            name = Path(source).name
+            files.append(Path(source).resolve())
         word = f"{name} ({int(found.known.sum()):,} cells)"
         if found.others:
             word += f", {found.others:,} more of its cells are not judged with this"
@@ -166,6 +186,6 @@ def known_before(table: Table, earlier: Any) -> Known:
 
 
 def template_of(source: Any) -> Any:
-    """The frame whose kind the answer has."""
+    """Return the frame whose kind the answer has."""
     first = source[0] if isinstance(source, (list, tuple)) else source
     return first.frame if isinstance(first, Tabulation) else first

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from evosdc.api.verb import verb
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.frames import like
@@ -19,17 +20,8 @@ from evosdc.io import (
 from evosdc.io.argus.rda import Description
 from evosdc.io.as_declared import read_trees
 from evosdc.io.records import Microdata
-from evosdc.options import is_of, verb
+from evosdc.options import tables as options
 from evosdc.options.objects import Paths
-from evosdc.options.tables import (
-    FORMER,
-    TABULATE,
-    Asked,
-    Contributors,
-    Prior,
-    Read,
-    TabulateKeywords,
-)
 from evosdc.results.tables import Tabulation
 from evosdc.rules import Rule, parse_rules
 from evosdc.table import TOTAL
@@ -41,7 +33,7 @@ _NONE = "none"
 _ROLES = ("holding", "request", "shadow", "cost")
 
 
-@verb(TABULATE, **FORMER)
+@verb(options.TABULATE)
 def tabulate(
     source: Any,
     by: Sequence[str] | Sequence[Sequence[str]] | str,
@@ -49,9 +41,9 @@ def tabulate(
     *,
     rules: Sequence[Rule | str] | Rule | str = (),
     workers: int | None = None,
-    contributors: Contributors | None = None,
-    prior: Prior | None = None,
-    read: Read | None = None,
+    contributors: options.Contributors | None = None,
+    prior: options.Prior | None = None,
+    read: options.Read | None = None,
 ) -> Tabulation:
     """Tabulate microdata and mark its sensitive cells.
 
@@ -93,24 +85,24 @@ def tabulate(
     Tabulation(Table(region(3): 3 cells, 1 equations, 1 primaries), rules nk:1,75)
     """
     start = moment()
-    TabulateKeywords(rules=rules, workers=workers)
-    asked = Asked.of(TABULATE, contributors=contributors, prior=prior, read=read)
-    who, reading, known = asked.contributors, asked.read, asked.prior
-    spans = _spans(by, value)
+    options.TabulateKeywords(rules=rules, workers=workers)
+    given = options.VerbOptions.of(
+        options.TABULATE, contributors=contributors, prior=prior, read=read
+    )
+    who, reading, known = given.contributors, given.read, given.prior
+    spans = _spans(by)
     total = TOTAL if reading.totals is None else reading.totals
     if not isinstance(total, str):
         raise InputError(
             "totals is a mapping", expected="one code for the totals of all variables"
         )
-    template = source
-    records = Microdata(source)
-    if isinstance(source, (str, os.PathLike)):
-        records = open_microdata(source, total=total)
+    is_path = isinstance(source, (str, os.PathLike))
+    records = open_microdata(source, total=total) if is_path else Microdata(source)
     named = {name for span in spans for name in span}
     trees = {n: t for n, t in records.hierarchies.items() if n in named}
     trees |= read_trees(reading.hierarchies, total) or {}
     weight, weighting = _weighting(who.weight, records.description)
-    given = {
+    further = {
         "bounds": known.bounds,
         "memory_limit": reading.memory_limit,
         "threads": workers,
@@ -135,7 +127,7 @@ def tabulate(
         digits=reading.digits,
         flat=reading.flat,
         link=reading.link,
-        **{name: one for name, one in given.items() if one is not None},
+        **{name: one for name, one in further.items() if one is not None},
     )
     notes = _not_used(records, named, total, who)
     table = replace(
@@ -151,7 +143,7 @@ def tabulate(
         "weight": weight,
         "rules": [rule for rule, _ in table.origin.rules or ()],
     }
-    frame = like(pattern_frame(table), template)
+    frame = like(pattern_frame(table), source)
     return Tabulation(table, frame, settings, moment() - start)
 
 
@@ -185,7 +177,7 @@ def _weighting(
 
 
 def _not_used(
-    records: Microdata, named: Collection[str], total: str, who: Contributors
+    records: Microdata, named: Collection[str], total: str, who: options.Contributors
 ) -> list[str]:
     """Say what a description names and the table does not take up."""
     if records.description is None:
@@ -224,22 +216,8 @@ def _rules(given: Sequence[Rule | str] | Rule | str) -> list[Rule]:
     return rules
 
 
-def _spans(
-    by: Sequence[str] | Sequence[Sequence[str]] | str, value: str | None
-) -> list[list[str]]:
+def _spans(by: Sequence[str] | Sequence[Sequence[str]] | str) -> list[list[str]]:
     """Read one list of spanning variables, or several."""
-    if not is_of(by, Sequence[str] | Sequence[Sequence[str]] | str):
-        raise InputError(
-            f"by is of type {type(by).__name__}",
-            expected="names of columns, or a list of them for each table",
-            hint="give by=['region', 'industry']",
-        )
-    if not is_of(value, str | None):
-        raise InputError(
-            f"value is of type {type(value).__name__}",
-            expected="the name of a column",
-            hint="leave it out to count records",
-        )
     if isinstance(by, str):
         return [[by]]
     if all(isinstance(name, str) for name in by):

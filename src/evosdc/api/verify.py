@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from evosdc.api.sources import as_table
+from evosdc.api.verb import verb
 from evosdc.attack.asked import Asked
 from evosdc.attack.proof import Proof, ProofReport
 from evosdc.io.cells import coalitions_of
 from evosdc.io.paths import PathLike
 from evosdc.options import tables as options
-from evosdc.options import verb
 from evosdc.results.verified import verified
 
 
-@verb(options.VERIFY, **options.FORMER)
+@verb(options.VERIFY)
 def verify(
     table: Any,
     certificate: PathLike | Proof,
@@ -67,7 +67,7 @@ def verify(
     >>> report.holds, report.word
     (True, 'SAFE')
     """
-    given = options.Asked.of(options.VERIFY, attackers=attackers, read=read)
+    given = options.VerbOptions.of(options.VERIFY, attackers=attackers, read=read)
     asked = Asked.of(given.attackers, coalitions_of(given.attackers.coalitions))
     cells = as_table(table, given.read)
     return verified(cells, certificate, published=published, asked=asked)

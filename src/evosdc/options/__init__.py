@@ -16,7 +16,7 @@ from evosdc.options.declare import (
     option,
 )
 from evosdc.options.types import is_of, read_text, type_name
-from evosdc.options.verbs import Takes, checked, taken, verb
+from evosdc.options.verbs import Takes, check_arguments, taken
 
 __all__ = [
     "Declaration",
@@ -25,8 +25,8 @@ __all__ = [
     "MethodOptions",
     "Options",
     "Takes",
+    "check_arguments",
     "check_at_least",
-    "checked",
     "configure",
     "declarations",
     "is_of",
@@ -34,5 +34,4 @@ __all__ = [
     "read_text",
     "taken",
     "type_name",
-    "verb",
 ]

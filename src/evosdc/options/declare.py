@@ -75,6 +75,13 @@ def option(
     )
 
 
+def time_limit_option(help: str, **ranges: float) -> Any:
+    """Declare a limit of time, which is of the type `Seconds`."""
+    return option(
+        "auto", help, known=("auto",), form="text", metavar="SECONDS", **ranges
+    )
+
+
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     "at least": operator.ge,
     "above": operator.gt,

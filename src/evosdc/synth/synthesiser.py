@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -239,8 +238,10 @@ class Synthesiser:
         if self.workers and self.cluster is None:
             threads = self.workers
         if isinstance(frame, (str, os.PathLike)):
-            # Only io opens files, and io is above: it is found by name.
-            frame = import_module("evosdc.api.records").as_records(frame)
+            # Only io opens files; nothing else here knows of it.
+            from evosdc.io.records import as_records
+
+            frame = as_records(frame)
         table = to_arrow(frame)
         with joined(self._cluster(), self.workers) as workers:
             elsewhere = None if self.cluster is None else workers

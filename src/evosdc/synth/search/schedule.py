@@ -17,7 +17,7 @@ class Schedule(copies.Schedule):
     def by_clock(self) -> bool:
         """Whether the time limit alone says how long a memetic run is."""
         sized = self.generations is not None or self.moves is not None
-        return self.memetic and self.time_limit is not None and not sized
+        return self.memetic and self.seconds is not None and not sized
 
     @property
     def most_generations(self) -> int:
