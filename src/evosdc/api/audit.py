@@ -7,16 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.judging import judge_all
-from evosdc.api.sources import Question
-from evosdc.api.verb import verb
+from evosdc.api.judging import attacker_settings, judge_all
+from evosdc.api.sources import Question, verb
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
 from evosdc.io.cells import read_published
 from evosdc.options import tables as options
 from evosdc.parallel import joined
-from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import with_next_steps
 from evosdc.results.tables import Audit
 from evosdc.table import Table
@@ -79,7 +77,7 @@ def audit(
     )
     start = moment()
     question = Question.of(table, given)
-    resolved, against, before = question.table, question.against, question.before
+    resolved, before = question.table, question.before
     known = before.cells.copy()
     if pattern is not None and published is not None:
         raise InputError(
@@ -88,43 +86,34 @@ def audit(
             hint="audit them one after the other",
         )
     if pattern is not None or published is not None:
-        hidden = (
-            _mask(resolved, pattern)
-            if published is None
-            else read_published(published, resolved)
-        )
+        if published is not None:
+            hidden = read_published(published, resolved)
+        else:
+            hidden = _mask(resolved, pattern)
         sensitive = resolved.status == PRIMARY
         known |= sensitive & ~hidden
         resolved = resolved.with_pattern(hidden | sensitive)
     end = None if limit is None else start + limit
     with joined(given.run.cluster, workers) as found_workers:
         verdict, certificate = judge_all(
-            resolved, against, known=known, deadline=end, workers=found_workers
+            resolved,
+            question.against,
+            known=known,
+            deadline=end,
+            workers=found_workers,
         )
     verdict = with_next_steps(
         verdict, resolved, earlier=before.cells, limited=limit is not None
     )
-    claim = claim_of(
-        resolved,
-        verdict,
-        strict=against.strict,
-        secondaries=against.secondaries,
-        earlier=before.words,
-        known=before.cells,
-        attackers=against.kind,
-        coalitions=len(against.coalitions),
-    )
+    claim = question.claim(resolved, verdict)
     open_primaries = int((known & ~before.cells & (resolved.status == PRIMARY)).sum())
     if open_primaries:
         claim = claim.changed(
             publication=f"{claim.publication}; {open_primaries:,} sensitive cells are "
             "published",
         )
-    settings = {
-        "time_limit": limit,
-        **against.settings(),
-        "already_published": list(before.words),
-    }
+    settings = {"time_limit": limit, **attacker_settings(question.against)}
+    settings["already_published"] = list(before.words)
     return Audit(
         resolved, verdict, claim, certificate, known, settings, moment() - start
     )

@@ -54,9 +54,8 @@ class StoredPattern:
         """Describe what is resumed, for the run record."""
         had = "no pattern yet"
         if self.cost is not None:
-            bound = (
-                "no bound" if self.bound is None else f"a bound of {self.bound:,.6g}"
-            )
+            known = self.bound is not None
+            bound = f"a bound of {self.bound:,.6g}" if known else "no bound"
             had = f"a pattern of cost {self.cost:,.6g} and {bound}, found again now"
         return f"resumed after {self.seconds:.0f} s with {had}"
 
@@ -73,29 +72,36 @@ def resumed_pattern(
         hidden = unpack_arrays(content["hidden"])
         if hidden is not None and hidden.shape != (len(table),):
             raise ValueError(hidden.shape)
-        numbers = [content[name] for name in ("cost", "bound")]
-        stored = StoredPattern(
-            None if hidden is None else hidden.astype(bool),
-            *(None if n is None else float(n) for n in numbers),
+        evaluations = int(content["evaluations"])
+        if evaluations < 0:
+            raise ValueError(evaluations)
+        cost, bound = content["cost"], content["bound"]
+        return StoredPattern(
+            hidden=None if hidden is None else hidden.astype(bool),
+            cost=None if cost is None else float(cost),
+            bound=None if bound is None else float(bound),
             seconds=content["seconds"],
-            evaluations=int(content["evaluations"]),
+            evaluations=evaluations,
         )
-        if stored.evaluations < 0:
-            raise ValueError(stored.evaluations)
-    return stored
 
 
 @contextmanager
-def writing_patterns(kept: Checkpoint, search: Search, clock: Clock) -> Iterator[None]:
+def writing_patterns(
+    kept: Checkpoint | None, search: Search, clock: Clock
+) -> Iterator[None]:
     """Write what a search has at intervals while the block runs.
 
     A thread does it where the search reports nothing for long. Time counts up to the
     end of the search: the judge is asked again.
     """
+    if kept is None:
+        yield
+        return
     over = threading.Event()
-    written: list[Pattern | None] = [None]
+    written: Pattern | None = None
 
-    def write(**when: bool) -> None:
+    def write(_: Entry | None = None, **when: bool) -> None:
+        nonlocal written
         best = search.stored if search.best is None else search.best
 
         def content() -> dict[str, Any]:
@@ -106,19 +112,16 @@ def writing_patterns(kept: Checkpoint, search: Search, clock: Clock) -> Iterator
                 "evaluations": int(search.evaluations),
             }
 
-        better = best is not written[0]
+        better = best is not written
         if kept.write(content, clock.spent(), better=better, **when):
-            written[0] = best
-
-    def listen(_: Entry) -> None:
-        write()
+            written = best
 
     def beat() -> None:
         while not over.wait(SOON):
             write()
 
     write(first=True)
-    search.record.listeners.append(listen)
+    search.record.listeners.append(write)
     thread = threading.Thread(target=beat, name="checkpoint", daemon=True)
     thread.start()
     try:
@@ -126,13 +129,13 @@ def writing_patterns(kept: Checkpoint, search: Search, clock: Clock) -> Iterator
     except Exception:
         over.set()
         thread.join()
-        if written[0] is None:
+        if written is None:
             kept.remove()  # nothing to go on from
         raise
     finally:
         over.set()
         thread.join()
-        search.record.listeners.remove(listen)
+        search.record.listeners.remove(write)
     write(last=True)
 
 
@@ -167,12 +170,10 @@ class _Keeper:
         self, state: Callable[[], dict[str, Any]], seconds: float, *, last: bool
     ) -> None:
         """Write a generation where it is time to."""
-
-        def content() -> dict[str, Any]:
-            return {"run": pack_arrays(state())}
-
-        written = self._kept.write(content, seconds, better=not self.written, last=last)
-        self.written = self.written or written
+        better = not self.written
+        self.written |= self._kept.write(
+            lambda: {"run": pack_arrays(state())}, seconds, better=better, last=last
+        )
 
 
 @contextmanager

@@ -8,23 +8,24 @@ completed by those that the witnesses of a judged one need.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack import judge, judge_attackers
+from evosdc.attack.asked import Asked
 from evosdc.attack.hints import Hint
 from evosdc.io.cells import coalitions_of
 from evosdc.options import tables as options
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, TableVerdict
-from evosdc.table import Coalition, Table
+from evosdc.table import Table
 from evosdc.table.attackers import (
     LONE,
     PUBLIC,
-    Attackers,
+    AttackerKnowledge,
     find_attackers,
     knows_contributors,
 )
@@ -33,50 +34,27 @@ from evosdc.table.status import PRIMARY
 _RING = "what linked tables in a ring say together of cells that none of them shows"
 
 
-@dataclass(frozen=True, eq=False)
-class AskedAttackers:
-    """Against whom a table is judged: `kind` is never open, and coalitions are read."""
+def attackers_asked(given: options.Attackers, table: Table) -> Asked:
+    """Return who is asked about; of some tables nobody knows any contributor."""
+    usual = LONE if knows_contributors(table) else PUBLIC
+    return Asked.of(given, coalitions_of(given.coalitions), usual)
 
-    kind: str
-    coalitions: tuple[Coalition, ...]
-    strict: bool
-    secondaries: bool
 
-    @classmethod
-    def of(cls, asked: options.Attackers, table: Table) -> AskedAttackers:
-        """Return who is asked about; of some tables nobody knows any contributor."""
-        usual = LONE if knows_contributors(table) else PUBLIC
-        return cls(
-            kind=asked.who or usual,
-            coalitions=coalitions_of(asked.coalitions),
-            strict=asked.strict,
-            secondaries=asked.protect_secondaries,
-        )
-
-    @property
-    def beyond_public(self) -> bool:
-        """Whether others than the public are asked about, even if none is found."""
-        return self.kind != PUBLIC or bool(self.coalitions)
-
-    def find(self, table: Table) -> Attackers:
-        """Return the attackers of a table, the public first."""
-        return find_attackers(table, self.kind, self.coalitions)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the attackers by the names of options."""
-        return {
-            "attackers": self.kind,
-            "coalitions": [[one.name, *one.members] for one in self.coalitions],
-            "strict": self.strict,
-            "protect_secondaries": self.secondaries,
-        }
+def attacker_settings(asked: Asked) -> dict[str, Any]:
+    """Return the attackers by the names of options."""
+    return {
+        "attackers": asked.attackers,
+        "coalitions": [[one.name, *one.members] for one in asked.coalitions],
+        "strict": asked.strict,
+        "protect_secondaries": asked.secondaries,
+    }
 
 
 def judge_all(
     table: Table,
-    asked: AskedAttackers,
+    asked: Asked,
     *,
-    attackers: Attackers | None = None,
+    attackers: AttackerKnowledge | None = None,
     known: NDArray[np.bool_] | None = None,
     deadline: float | None = None,
     hints: Sequence[Hint] = (),
@@ -99,7 +77,9 @@ def judge_all(
         table, secondaries=asked.secondaries, seen=seen, **given
     )
     if asked.beyond_public:
-        found = asked.find(table) if attackers is None else attackers
+        found = attackers
+        if found is None:
+            found = find_attackers(table, asked.attackers, asked.coalitions)
         verdict, certificate = judge_attackers(
             table, verdict, certificate, attackers=found, **given
         )
@@ -145,10 +125,9 @@ def cells_for(
                     least, chosen = extra, moved
             if chosen is not None:
                 needed[chosen] = True
-        sliding = table.spl[cell] > table.upl[cell] + table.lpl[cell]
+        if not against_all and table.spl[cell] <= table.upl[cell] + table.lpl[cell]:
+            continue
         for w in np.flatnonzero(safe.cells == cell).tolist():
-            if not (against_all or sliding):
-                break
             needed[safe.indices[safe.indptr[w] : safe.indptr[w + 1]]] = True
     return needed
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evosdc.api.pose import pose
-from evosdc.api.sources import Question
-from evosdc.api.verb import verb
+from evosdc.api.sources import Question, verb
 from evosdc.compile.clock import moment
 from evosdc.options import tables as options
 from evosdc.parallel import joined
@@ -18,20 +17,11 @@ from evosdc.table.knowledge import knowledge_words
 
 @dataclass(frozen=True)
 class LowerBound:
-    """A lower bound on the cost of every safe pattern.
+    """A lower bound on the cost of every safe pattern: none costs less than `value`.
 
-    Attributes
-    ----------
-    value
-        No safe pattern costs less.
-    method
-        ``node`` or ``cut``.
-    seconds, cuts
-        What it took.
-    complete
-        Whether the method came to its end; stopped early, the bound holds all the same.
-    knowledge
-        What an attacker is assumed to know beforehand, in words.
+    `method` is ``node`` or ``cut``. `complete` says whether it came to its end; stopped
+    early, the bound holds all the same. `knowledge` is what an attacker is assumed to
+    know beforehand.
     """
 
     value: float
@@ -118,11 +108,9 @@ def lower_bound(
         return limit is not None and moment() - start > limit
 
     small, base = contracted(posed.problem)
-    with joined(given.run.cluster, workers) as found_workers:
-        if method == "node":
-            found = node_bound(small)
-        else:
-            found = cut_bound(small, stopped, found_workers)
+    with joined(given.run.cluster, workers) as pool:
+        node = method == "node"
+        found = node_bound(small) if node else cut_bound(small, stopped, pool)
     return LowerBound(
         value=found.value + base + float(posed.price[posed.kept].sum()),
         method=found.method,

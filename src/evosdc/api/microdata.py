@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evosdc.api.checkpoints import writing_generations
-from evosdc.api.verb import verb
+from evosdc.api.sources import verb
 from evosdc.compile.clock import Clock, moment
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def inspect(frame: Any, **coding: Any) -> tuple[ColumnPlan, ...]:
-    """Say of each column what it is and what a synthesis would do with it.
+    """Return of each column what it is and what a synthesis would do with it.
 
     `coding` are fields of `evosdc.synth.Coding`: `least`, `most_levels` and others.
     """
@@ -39,13 +39,6 @@ def inspect(frame: Any, **coding: Any) -> tuple[ColumnPlan, ...]:
     from evosdc.synth.inspecting import inspect_columns
 
     return inspect_columns(to_arrow(as_records(frame)), Coding(**coding))
-
-
-def columns_as_toml(plans: tuple[ColumnPlan, ...]) -> str:
-    """Write what `inspect` says as a file to edit and give back."""
-    from evosdc.synth.inspecting import as_toml
-
-    return as_toml(plans)
 
 
 @verb({})
@@ -101,7 +94,7 @@ def synthesise(
     if time_limit != "auto":
         parameters["time_limit"] = time_limit
     model = Synthesiser(key, target, copies=copies, **parameters)
-    given = _attack(model.scenario)
+    attack = _attack(model.scenario)
     limit = model.schedule.seconds
     # What the evaluation may take, which comes after the search.
     reserve = 0.0 if limit is None else min(0.25 * limit, 30.0)
@@ -115,17 +108,25 @@ def synthesise(
     ):
         clock.count(spent)
         made = _made(model.fit(frame), copies)
-        model.notes_ = (*model.notes_, *_repeated_note(to_arrow(frame)))
+        notes = [*model.notes_, *_repeated_note(to_arrow(frame))]
         if spent:
-            resumed = f"the search went on from a checkpoint, after {spent:.0f} s"
-            model.notes_ = (*model.notes_, resumed)
+            notes.append(f"the search went on from a checkpoint, after {spent:.0f} s")
         codes = text_columns(to_arrow(copy) for copy in made)
-        model.notes_ = (*model.notes_, *formula_notes(codes))
+        model.notes_ = (*notes, *formula_notes(codes))
         if on_copies is not None:
             on_copies(made)
-        roles = {**(given or _assumed(model)), "seed": model.seed}
         model.options.say("evaluating")
-        roles |= {"anew": model.small_groups_.made_anew, "ours": True}
+        *others, last = model.domain_.names
+        if not others and not attack:
+            raise InputError(
+                "the data have one column", expected="two or more, one to attack"
+            )
+        roles = {
+            **(attack or {"key": others, "target": last}),
+            "seed": model.seed,
+            "anew": model.small_groups_.made_anew,
+            "ours": True,
+        }
         found = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
     if kept is not None and not kept.keep:
         kept.remove()
@@ -135,20 +136,10 @@ def synthesise(
     return Synthesis(made, model, evaluation, risks)
 
 
-def _assumed(model: Synthesiser) -> dict[str, Any]:
-    """Return an attack where none is named: on the last column, from all others."""
-    *known, target = model.domain_.names
-    if not known:
-        raise InputError(
-            "the data have one column", expected="two or more, one to attack"
-        )
-    return {"key": known, "target": target}
-
-
-def _attack(scenario: Scenario) -> dict[str, Any] | None:
-    """Return key and target as far as they are named; both or none."""
+def _attack(scenario: Scenario) -> dict[str, Any]:
+    """Return key and target where they are named: both or none."""
     if scenario.key is None and scenario.target is None:
-        return None
+        return {}
     if scenario.key is None or scenario.target is None:
         raise InputError(
             "key or target is missing",

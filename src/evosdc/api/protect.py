@@ -1,4 +1,4 @@
-"""The verb protect: read, pose, solve, judge; the result is written by `write`.
+"""The verb protect: read, pose, solve, judge; and its methods.
 
 Frames in, frames out: whatever kind of frame is given, the frames in the answer are of
 the same kind.
@@ -6,14 +6,14 @@ the same kind.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from evosdc import __version__
 from evosdc.api.pose import Posed, pose
 from evosdc.api.solve import Solution, settings_of, solve
-from evosdc.api.sources import Question, template_of
-from evosdc.api.verb import verb
+from evosdc.api.sources import Question, verb
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
@@ -21,9 +21,9 @@ from evosdc.io.checkpoint import as_checkpoint
 from evosdc.io.text import formula_notes
 from evosdc.options import tables as options
 from evosdc.parallel import joined
-from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import Searched, with_next_steps
-from evosdc.results.tables import Protection
+from evosdc.results.tables import Protection, Tabulation
+from evosdc.suppress.run.registry import load_methods
 from evosdc.suppress.running import lower_bound
 from evosdc.table.status import PRIMARY
 
@@ -103,36 +103,32 @@ def protect(
     with joined(given.run.cluster, workers) as found_workers:
         posed = pose(question, keywords.seconds(given.stop))
         solution = solve(posed, keywords, checkpoint, found_workers)
-        result = _result(solution, keywords)
-    template = template_of(table)
-    answer = replace(
-        result,
-        pattern=like(pattern_frame(result.table), template),
-        published=like(published_frame(result.table), template),
-    )
+    first = table[0] if isinstance(table, (list, tuple)) else table
+    template = first.frame if isinstance(first, Tabulation) else first
+    result = _result(solution, keywords, template)
     if checkpoint is not None and not checkpoint.keep:
         checkpoint.remove()
-    return answer
+    return result
 
 
-def _result(solution: Solution, keywords: options.ProtectKeywords) -> Protection:
-    """Bound the cost, and say what was done and what it is worth."""
+def _result(
+    solution: Solution, keywords: options.ProtectKeywords, template: Any
+) -> Protection:
+    """Bound the cost; answer in frames of the kind that `template` is."""
     posed, search, judged = solution.posed, solution.search, solution.judged
     question, clock = posed.question, posed.clock
     assert judged is not None
-    table, against, before = judged.table, question.against, question.before
-    seconds = search.seconds
+    table, before, seconds = judged.table, question.before, search.seconds
     cost, paid = posed.cost_of(table), float(posed.price[posed.kept].sum())
     bound = lower_bound(solution.problem, cost - paid, search, clock.left())
     bound = None if bound is None else bound + paid
+    beyond = bool(posed.unreachable.any())
     verdict = with_next_steps(
         judged.verdict,
         table,
         earlier=before.cells,
         limited=clock.end is not None,
-        searched=Searched(
-            search.reason or "", clock.over(), bool(posed.unreachable.any())
-        ),
+        searched=Searched(search.reason or "", clock.over(), beyond),
     )
     return Protection(
         table=table,
@@ -141,16 +137,8 @@ def _result(solution: Solution, keywords: options.ProtectKeywords) -> Protection
         lower_bound=bound,
         gap=gap_of(cost, bound),
         verdict=verdict,
-        claim=claim_of(
-            table,
-            verdict,
-            strict=against.strict,
-            secondaries=against.secondaries,
-            earlier=before.words,
-            known=before.cells,
-            attackers=against.kind,
-            coalitions=len(against.coalitions),
-            bound=None if bound is None else search.bound_source,
+        claim=question.claim(
+            table, verdict, None if bound is None else search.bound_source
         ),
         certificate=judged.certificate,
         record=tuple(search.record.entries),
@@ -165,25 +153,70 @@ def _result(solution: Solution, keywords: options.ProtectKeywords) -> Protection
         earlier=before.files,
         accepted=posed.accepted,
         wished=(posed.judged.status == PRIMARY) & (question.table.status != PRIMARY),
+        pattern=like(pattern_frame(table), template),
+        published=like(published_frame(table), template),
     )
 
 
 def _notes(posed: Posed, found: tuple[str, ...]) -> tuple[str, ...]:
-    given = posed.question.table
-    codes = {d.name: d.hierarchy.codes for d in given.dimensions}
-    notes = (
+    given, more = posed.question.table, list[str]()
+    if not len(posed.judged.primaries):
+        more.append(
+            "the table has no sensitive cells, so there was nothing to protect"
+            if given.origin.rules
+            else "no cell is sensitive and no rule looked for any: not judged"
+        )
+    return (
         *given.notes,
         *posed.question.before.notes,
         *posed.notes,
         *posed.beyond_attackers(),
         *found,
-        *formula_notes(codes),
+        *formula_notes({d.name: d.hierarchy.codes for d in given.dimensions}),
+        *more,
     )
-    if len(posed.judged.primaries):
-        return notes
-    if given.origin.rules:
-        return (
-            *notes,
-            "the table has no sensitive cells, so there was nothing to protect",
+
+
+@dataclass(frozen=True)
+class MethodInfo:
+    """A method of `protect`: what it does, takes, and where it was published.
+
+    `options` are its parameters with their published defaults.
+    """
+
+    name: str
+    summary: str
+    tables: str
+    options: Mapping[str, Any]
+    source: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return an entry of the list that ``evosdc methods --json`` prints."""
+        return {
+            "method": self.name,
+            "summary": self.summary,
+            "tables": self.tables,
+            "options": dict(self.options),
+            "source": self.source,
+        }
+
+
+def methods() -> tuple[MethodInfo, ...]:
+    """List every method: what tables it takes, its options and its source.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> [m.name for m in evosdc.methods() if m.tables == "two-dimensional"][:3]
+    ['sp', 'hypercube-2d', 'castro']
+    """
+    return tuple(
+        MethodInfo(
+            name=m.name,
+            summary=m.summary,
+            tables=m.tables,
+            options={f.name: f.default for f in fields(m.parameters)},
+            source=m.source,
         )
-    return (*notes, "no cell is sensitive and no rule looked for any: not judged")
+        for m in load_methods().values()
+    )

@@ -9,14 +9,13 @@ from its pattern.
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from evosdc.api.checkpoints import resumed_pattern, writing_patterns
-from evosdc.api.judging import cells_for, judge_all, undecided
+from evosdc.api.judging import attacker_settings, cells_for, judge_all, undecided
 from evosdc.api.pose import Posed, explained
 from evosdc.api.requests import read_requests
 from evosdc.attack.certificate import joined
@@ -45,10 +44,9 @@ _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
 # What is kept for judging the last pattern: times of what the one before took, and a
 # share of the limit. With half of it busy machines judge too late.
 _MARGIN, _LEAST_SHARE = 1.5, 0.08
-# Better patterns are judged while the search goes on, from this share of the limit on:
-# where the cost has fallen by one share, and after another one of the limit at least.
-# At half of these the search has less time, at twice of them the answer of a search
-# that ends late is older.
+# Better patterns are judged while the search goes on, from this share of the limit on,
+# where the cost has fallen by one share, and another share of the limit apart. At half
+# of these the search has less time, at twice the answer of one that ends late is older.
 _JUDGED_FROM, _FALLEN, _APART = 0.4, 0.03, 0.2
 # Rounds of demands that the judge asks for. Each one asks for more: few are needed.
 _ROUNDS = 6
@@ -96,10 +94,7 @@ class Solution:
 
 
 def solve(
-    posed: Posed,
-    keywords: ProtectKeywords,
-    checkpoint: Checkpoint | None,
-    workers: Workers,
+    posed: Posed, keywords: ProtectKeywords, kept: Checkpoint | None, workers: Workers
 ) -> Solution:
     """Search until a criterion ends it, and judge what is found."""
     problem, clock, given = posed.problem, posed.clock, posed.question.options
@@ -113,18 +108,15 @@ def solve(
         )
     parameters = method.configure(given.run.method_options or {})
     stored = None
-    if checkpoint is not None:
+    if kept is not None:
         about = settings_of(posed, keywords, method.name, posed.judged)
         about["known"] = posed.question.before.cells
-        stored = resumed_pattern(checkpoint, posed.question.table, about)
+        stored = resumed_pattern(kept, posed.question.table, about)
     spent = 0.0 if stored is None else stored.seconds
     clock.count(spent)
     heard = given.run.on_progress
-    search = Search(
-        seed=keywords.seed,
-        workers=workers,
-        record=RunRecord(listeners=[heard] if heard else []),
-    )
+    record = RunRecord(listeners=[heard] if heard else [])
+    search = Search(seed=keywords.seed, workers=workers, record=record)
     search.note(f"started: {method.name}")
     if stored is not None:
         hidden = stored.hidden
@@ -132,11 +124,7 @@ def solve(
         search.resume(had, spent, stored.evaluations)
         search.note(stored.words())
     _stop(search, posed, 0.0)
-    with (
-        nullcontext()
-        if checkpoint is None
-        else writing_patterns(checkpoint, search, clock)
-    ):
+    with writing_patterns(kept, search, clock):
         posed, first = _first_judged(posed, search, method, workers)
         meanwhile = _Meanwhile(posed, search, first)
         search.callbacks.append(meanwhile)
@@ -196,10 +184,8 @@ def _judged_to_the_end(
                 break
             if np.array_equal(better.hidden, pattern.hidden):
                 break
-            search.note(
-                f"{len(judged.verdict.exposed_cells)} cells were exposed: more is "
-                "suppressed"
-            )
+            exposed = len(judged.verdict.exposed_cells)
+            search.note(f"{exposed} cells were exposed: more is suppressed")
         pattern = better
     assert judged is not None
     if not judged.verdict.ok and first is not None and first.verdict.ok:
@@ -228,14 +214,11 @@ def _completed_by(
     problem, hidden = posed.problem, judged.pattern.hidden
     cells = undecided(judged.table, judged.verdict)
     against_all = posed.question.against.beyond_public
-    more = cells_for(
-        judged.table, cells, hidden, problem.cost, safe.certificate, against_all
-    )
+    proof = safe.certificate
+    more = cells_for(judged.table, cells, hidden, problem.cost, proof, against_all)
     pattern = replace(problem.pattern(hidden | more), hints=())
     if pattern.cost < safe.pattern.cost and safe.verdict.exact and judged.verdict.exact:
-        proved = replace(
-            judged, certificate=joined([judged.certificate, safe.certificate])
-        )
+        proved = replace(judged, certificate=joined([judged.certificate, proof]))
         both = _judge(posed, pattern, posed.clock, workers, proved)
         if both.verdict.ok:
             return both, COMPLETED.format(f"{len(cells):,}")
@@ -250,23 +233,27 @@ def _first_judged(
     None without a limit of time, or where judging takes a moment anyway. Levels that
     the quick method finds to be beyond any pattern are lowered.
     """
-    clock, problem = posed.clock, posed.problem
-    limit = clock.limit
+    clock, problem, limit = posed.clock, posed.problem, posed.clock.limit
     quick = problem.network is not None and not problem.has_attackers
     if quick or math.isinf(limit):
         return posed, None
     own = Search(seed=search.seed, stop=TimeLimit(_QUICK_SHARE * limit))
     began = clock.spent()
     try:
-        pattern = _quick_pattern(problem, search.stored, own)
+        if search.stored is not None:
+            pattern = completed(problem, search.stored, own)
+        else:
+            found = find_method(_QUICK)
+            if found.takes(problem) is not None:
+                found = find_method(_QUICK_WITHOUT_DIMENSIONS)
+            pattern = found.run(problem, found.configure({}), own)
         built = clock.spent()
         if pattern.hidden[problem.hideable].all():
             # Of a pattern without witnesses the judge asks one program after another.
             search.note("no first pattern was found in its share of the limit")
             return posed, None
-        judged = _judge(
-            posed, pattern, clock.within(_JUDGE_SHARE * limit), workers, None
-        )
+        share = clock.within(_JUDGE_SHARE * limit)
+        judged = _judge(posed, pattern, share, workers, None)
     except LevelError as error:
         lower = None if posed.requested.publish else posed.lowered(error.cells)
         if lower is None:
@@ -289,8 +276,7 @@ def _first_judged(
 class _Meanwhile:
     """Judges what a search has found so far, while it goes on, under a limit of time.
 
-    That is the answer where a later pattern cannot be judged, and it measures how long
-    judging takes: patterns by programs take longer than the first one.
+    That is the answer where a later pattern cannot be judged, and it measures judging.
     """
 
     def __init__(self, posed: Posed, search: Search, first: Judged | None) -> None:
@@ -321,16 +307,6 @@ class _Meanwhile:
         _stop(search, posed, _MARGIN * took)
 
 
-def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> Pattern:
-    """Complete the pattern of a resumed run, or build one quickly."""
-    if stored is not None:
-        return completed(problem, stored, search)
-    quick = find_method(_QUICK)
-    if quick.takes(problem) is not None:
-        quick = find_method(_QUICK_WITHOUT_DIMENSIONS)
-    return quick.run(problem, quick.configure({}), search)
-
-
 def _stop(search: Search, posed: Posed, judging: float) -> None:
     """Have a search end when so many seconds are left, or by what the user set."""
     stop, clock = posed.question.options.stop, posed.clock
@@ -343,11 +319,7 @@ def _stop(search: Search, posed: Posed, judging: float) -> None:
 
 
 def _judge(
-    posed: Posed,
-    pattern: Pattern,
-    clock: Clock,
-    workers: Workers,
-    before: Judged | None,
+    posed: Posed, pattern: Pattern, clock: Clock, workers: Workers, last: Judged | None
 ) -> Judged:
     """Judge a pattern as it would be published."""
     table = posed.published(pattern.hidden)
@@ -360,7 +332,7 @@ def _judge(
         deadline=clock.end,
         hints=pattern.hints,
         workers=workers,
-        seen=before.certificate if before and before.verdict.exact else None,
+        seen=last.certificate if last and last.verdict.exact else None,
     )
     return Judged(pattern, table, verdict, certificate, posed.clock.spent() - began)
 
@@ -387,11 +359,10 @@ def _searched(
     asked = posed
     while True:
         try:
-            with explained(posed.requested):
-                return (asked, *run(asked.problem, method, parameters, search))
+            return (asked, *run(asked.problem, method, parameters, search))
         except LevelError as error:
             if posed.requested.publish:
-                raise
+                raise explained(error, posed.requested) from error
             lower = asked.lowered(error.cells)
         if lower is None:
             # Next to the end of what can be had a method may miss it by rounding.
@@ -414,9 +385,8 @@ def _too_short(clock: Clock, verdict: TableVerdict, judging: float, method: str)
     that are left may take longest.
     """
     decided = verdict.judged - len(verdict.open)
-    if decided < _TELLING_SHARE * verdict.judged:
-        enough = _TIMES_WITHOUT_FORECAST * clock.spent()
-    else:
+    enough = _TIMES_WITHOUT_FORECAST * clock.spent()
+    if decided >= _TELLING_SHARE * verdict.judged:
         enough = clock.spent() + judging * max(1.0, len(verdict.open) / decided)
     digits = 10 ** max(0, math.floor(math.log10(max(1.0, enough))) - 1)
     about = math.ceil(enough / digits) * digits
@@ -438,7 +408,7 @@ def settings_of(
     found = {
         "method": method,
         "time_limit": keywords.seconds(given.stop),
-        **posed.question.against.settings(),
+        **attacker_settings(posed.question.against),
         "hide": requested["hide"],
         "publish": requested["publish"],
         "cost_factor": requested["prefer"],

@@ -1,23 +1,28 @@
-"""What is given for a table, and what is assumed of its attackers, as a table."""
+"""What a verb is given, checked and read as one question about a table."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.judging import AskedAttackers
+from evosdc.api.judging import attackers_asked
+from evosdc.attack.asked import Asked
 from evosdc.compile import small_jobs
 from evosdc.errors import InputError
-from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
-from evosdc.io.as_declared import reading
+from evosdc.io import read_apriori_into, read_table, table_from_frame
+from evosdc.io.as_declared import read_files, reading
 from evosdc.io.cells import read_earlier
+from evosdc.options import Takes, check_arguments
 from evosdc.options.tables import Read, VerbOptions
+from evosdc.results import Claim, TableVerdict
+from evosdc.results.claims import claim_of
 from evosdc.results.tables import Tabulation
 from evosdc.table import Table
 from evosdc.table.knowledge import (
@@ -32,6 +37,23 @@ from evosdc.table.origin import AUTO
 from evosdc.table.status import PRIMARY
 
 NO_RULE = "none"
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def verb(takes: Mapping[str, Takes]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a verb that takes these objects of options, by its keywords."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            check_arguments(function, takes, args, kwargs)
+            with small_jobs.job():
+                return function(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +72,7 @@ class Question:
 
     table: Table
     options: VerbOptions
-    against: AskedAttackers
+    against: Asked
     before: Known
 
     @classmethod
@@ -58,23 +80,41 @@ class Question:
         """Read all that a verb was given."""
         table = _with_prior(as_table(source, given.read), given)
         small_jobs.has(len(table))
-        against = AskedAttackers.of(given.attackers, table)
+        against = attackers_asked(given.attackers, table)
         return cls(table, given, against, _known(table, given.prior.already_published))
+
+    def claim(
+        self, table: Table, verdict: TableVerdict, bound: str | None = None
+    ) -> Claim:
+        """Return what a verdict on a pattern of the table states; see `claim_of`."""
+        return claim_of(
+            table,
+            verdict,
+            strict=self.against.strict,
+            secondaries=self.against.secondaries,
+            earlier=self.before.words,
+            known=self.before.cells,
+            attackers=self.against.attackers,
+            coalitions=len(self.against.coalitions),
+            bound=bound,
+        )
 
 
 def as_table(source: Any, read: Read) -> Table:
     """Take a `Table`, a `Tabulation`, a frame or a path for a table; link several."""
-    several = isinstance(source, (list, tuple)) and len(source) > 1
-    if read.link and not several:
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    if read.link and len(sources) == 1:
         raise InputError(
             "link (--link) for one table",
             expected="several tables, whose variables can be linked",
             hint="leave it out; tables that are made together are linked already",
         )
-    if isinstance(source, (list, tuple)):
-        table = _linked(source, read) if several else _one(source[0], read)
-    else:
-        table = _one(source, read)
+    if all(isinstance(one, (str, os.PathLike)) for one in sources):
+        return read_files(sources, read)
+    parts = [_one(one, read) for one in sources]
+    table = parts[0]
+    if len(parts) > 1:
+        table = link_tables(parts, links=read.link).table
     if read.apriori is None:
         return table
     return read_apriori_into(table, read.apriori, level_percent=read.level_percent)
@@ -96,13 +136,6 @@ def _one(source: Any, read: Read) -> Table:
     if isinstance(source, (str, os.PathLike)):
         return read_table(source, **reading(read))
     return table_from_frame(source, **reading(read))
-
-
-def _linked(sources: Sequence[Any], read: Read) -> Table:
-    if all(isinstance(one, (str, os.PathLike)) for one in sources):
-        return read_tables(sources, link=read.link, **reading(read))
-    parts = [_one(one, read) for one in sources]
-    return link_tables(parts, links=read.link).table
 
 
 def _with_prior(table: Table, given: VerbOptions) -> Table:
@@ -183,9 +216,3 @@ def _known(table: Table, earlier: Any) -> Known:
             )
         words.append(word)
     return Known(cells, tuple(words), tuple(notes), tuple(files))
-
-
-def template_of(source: Any) -> Any:
-    """Return the frame whose kind the answer has."""
-    first = source[0] if isinstance(source, (list, tuple)) else source
-    return first.frame if isinstance(first, Tabulation) else first

@@ -1,13 +1,13 @@
-"""The verb tabulate: from microdata to a table with its sensitive cells marked."""
+"""The verbs that make tables: tabulate from records, link several to one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evosdc.api.verb import verb
+from evosdc.api.sources import as_table, verb
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.frames import like
@@ -21,16 +21,17 @@ from evosdc.io.argus.rda import Description
 from evosdc.io.as_declared import read_trees
 from evosdc.io.records import Microdata
 from evosdc.options import tables as options
-from evosdc.options.objects import Paths
 from evosdc.results.tables import Tabulation
 from evosdc.rules import Rule, parse_rules
 from evosdc.table import TOTAL
 from evosdc.table.codes import listed
+from evosdc.table.link import LinkedTables, link_tables
 from evosdc.tabulation import tabulate_linked
 
 _NONE = "none"
-# Roles of columns that a description may name.
+# Roles of columns that a description may name; and all that is handed on as it is.
 _ROLES = ("holding", "request", "shadow", "cost")
+_CONTRIBUTORS = (*_ROLES, "floor", "count_zeros", "contributions")
 
 
 @verb(options.TABULATE)
@@ -101,38 +102,29 @@ def tabulate(
     named = {name for span in spans for name in span}
     trees = {n: t for n, t in records.hierarchies.items() if n in named}
     trees |= read_trees(reading.hierarchies, total) or {}
+    consent = who.consent
+    if isinstance(consent, (str, os.PathLike)):
+        consent = read_waiver(consent)
     weight, weighting = _weighting(who.weight, records.description)
-    further = {
-        "bounds": known.bounds,
-        "memory_limit": reading.memory_limit,
-        "threads": workers,
-    }
+    where_given: dict[str, Any] = {"bounds": known.bounds, "threads": workers}
+    where_given["memory_limit"] = reading.memory_limit
     linked = tabulate_linked(
         records.source,
         spans,
         value,
-        weight=weight,
-        holding=who.holding,
-        request=who.request,
-        shadow=who.shadow,
-        cost=who.cost,
         hierarchies=trees,
         rules=_rules(rules),
-        floor=who.floor,
-        waiver=_consent(who.consent),
-        count_zeros=who.count_zeros,
-        contributions=who.contributions,
+        weight=weight,
+        waiver=consent,
         whole_numbers=known.whole_numbers,
         total=total,
-        digits=reading.digits,
-        flat=reading.flat,
-        link=reading.link,
-        **{name: one for name, one in further.items() if one is not None},
+        **{name: getattr(who, name) for name in _CONTRIBUTORS},
+        **{name: getattr(reading, name) for name in ("digits", "flat", "link")},
+        **{name: one for name, one in where_given.items() if one is not None},
     )
-    notes = _not_used(records, named, total, who)
     table = replace(
         linked.table,
-        notes=(*linked.table.notes, *notes),
+        notes=(*linked.table.notes, *_not_used(records, named, total, who)),
         origin=replace(linked.table.origin, weighting=weighting),
     )
     if reading.apriori is not None:
@@ -147,18 +139,13 @@ def tabulate(
     return Tabulation(table, frame, settings, moment() - start)
 
 
-def _consent(given: Sequence[str] | Paths) -> Sequence[str]:
-    if isinstance(given, (str, os.PathLike)):
-        return read_waiver(given)
-    return given
-
-
 def _weighting(
     weight: str | None, description: Description | None
 ) -> tuple[str | None, str]:
     """Return the column of weights, and what the claim says of it."""
-    declared = [] if description is None else description.with_role("weight")
-    names = [variable.name for variable in declared]
+    names: list[str] = []
+    if description is not None:
+        names = [variable.name for variable in description.with_role("weight")]
     if weight == _NONE:
         left = ", ".join(map(repr, names))
         return None, f"not weighted by {left}, though described" if names else ""
@@ -204,7 +191,6 @@ def _rules(given: Sequence[Rule | str] | Rule | str) -> list[Rule]:
         )
     if listed == [_NONE]:
         return []
-    rules: list[Rule] = []
     for one in listed:
         if not isinstance(one, str) and not hasattr(one, "needs"):
             raise InputError(
@@ -212,8 +198,8 @@ def _rules(given: Sequence[Rule | str] | Rule | str) -> list[Rule]:
                 expected="a rule, or its short form such as 'p:15'",
                 hint="see docs/reference/rules.md",
             )
-        rules += parse_rules([one]) if isinstance(one, str) else [one]
-    return rules
+    parsed = (parse_rules([one]) if isinstance(one, str) else [one] for one in listed)
+    return [rule for rules in parsed for rule in rules]
 
 
 def _spans(by: Sequence[str] | Sequence[Sequence[str]] | str) -> list[list[str]]:
@@ -223,3 +209,43 @@ def _spans(by: Sequence[str] | Sequence[Sequence[str]] | str) -> list[list[str]]
     if all(isinstance(name, str) for name in by):
         return [[str(name) for name in by]]
     return [[span] if isinstance(span, str) else list(span) for span in by]
+
+
+@verb(options.LINK)
+def link(
+    tables: Sequence[Any],
+    links: Mapping[str, str] | None = None,
+    *,
+    read: options.Read | None = None,
+) -> LinkedTables:
+    """Join tables over the cells that they share, so that they are protected together.
+
+    Parameters
+    ----------
+    tables
+        Labelled tables, in any of the kinds that `protect` takes: a code of a dimension
+        of the same name stands for the same records in all of them.
+    links
+        Dimensions of other names that are levels of one variable, ``{"A21": "A88"}``,
+        or that are unrelated to all others, ``{"A21": "none"}``.
+    read
+        How the frames and files are read, as in `protect`.
+
+    Returns
+    -------
+    LinkedTables
+        The joint table, and where the cells of each part are in it; every verb takes
+        it for a table.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> by_region = {"region": ["N", "S"], "value": [30, 70]}
+    >>> by_size = {"size": ["a", "b", "c"], "value": [20, 35, 45]}
+    >>> linked = evosdc.link([by_region, by_size])
+    >>> len(linked.table), [len(cells) for cells in linked.cell_numbers]
+    (6, [3, 4])
+    """
+    given = options.VerbOptions.of(options.LINK, read=read)
+    parts = [as_table(table, given.read) for table in tables]
+    return link_tables(parts, links=links)

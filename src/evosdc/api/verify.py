@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evosdc.api.sources import as_table
-from evosdc.api.verb import verb
+from evosdc.api.sources import as_table, verb
 from evosdc.attack.asked import Asked
 from evosdc.attack.proof import Proof, ProofReport
 from evosdc.io.cells import coalitions_of

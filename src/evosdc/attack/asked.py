@@ -39,14 +39,27 @@ class Asked:
             )
 
     @classmethod
-    def of(cls, options: Attackers, coalitions: Sequence[Coalition]) -> Asked:
-        """Return what options ask for, with the coalitions that they name."""
+    def of(
+        cls,
+        options: Attackers,
+        coalitions: Sequence[Coalition],
+        usual: str = PUBLIC,
+    ) -> Asked:
+        """Return what options ask for, with the coalitions that they name.
+
+        `usual` are the attackers where the options leave them open.
+        """
         return cls(
-            attackers=options.who or PUBLIC,
+            attackers=options.who or usual,
             coalitions=coalitions,
             strict=options.strict,
             secondaries=options.protect_secondaries,
         )
+
+    @property
+    def beyond_public(self) -> bool:
+        """Whether others than the public are asked about, even if none is found."""
+        return self.attackers != PUBLIC or bool(self.coalitions)
 
     def faults(self, settings: Mapping[str, Any]) -> list[str]:
         """Say what a certificate with these settings was not judged for."""

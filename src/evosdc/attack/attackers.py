@@ -32,7 +32,7 @@ from evosdc.parallel import LazyPool, Workers
 from evosdc.results import Certificate, Exposure, TableVerdict
 from evosdc.table import Table
 from evosdc.table.attackers import (
-    Attackers,
+    AttackerKnowledge,
     OwnShares,
     RespondentSums,
     lone_attackers,
@@ -59,7 +59,7 @@ def judge_attackers(
     whole: bool | None = None,
     hints: Sequence[Hint] = (),
     workers: Workers | None = None,
-    attackers: Attackers | None = None,
+    attackers: AttackerKnowledge | None = None,
     sums: RespondentSums | None = None,
 ) -> tuple[TableVerdict, Certificate]:
     """Judge the sensitive cells again with each of some attackers.
@@ -174,7 +174,7 @@ class _Questions:
     """What has to be asked about whom."""
 
     shared: Shared
-    attackers: Attackers
+    attackers: AttackerKnowledge
     certificate: Certificate
 
     @classmethod
@@ -186,7 +186,7 @@ class _Questions:
         known: NDArray[np.bool_] | None,
         whole: bool | None,
         hints: Sequence[Hint],
-        attackers: Attackers | None,
+        attackers: AttackerKnowledge | None,
     ) -> _Questions:
         """Set up the questions about a table."""
         in_whole = counts_whole(table, whole)

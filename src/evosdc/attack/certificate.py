@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evosdc.attack.seal import digest_of, numbered, seal_of, table_digests
 from evosdc.errors import InputError
-from evosdc.results import Certificate, Claim
+from evosdc.results import Certificate
 from evosdc.table import Table
 from evosdc.table.attackers import LONE, lone_respondents
 from evosdc.table.shares import Coalition
@@ -92,7 +92,7 @@ def certificate_arrays(
     certificate: Certificate,
     *,
     table: Table,
-    claim: Claim,
+    claim: Mapping[str, str],
     strict: bool,
     secondaries: bool,
     insiders: bool,

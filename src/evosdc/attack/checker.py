@@ -25,7 +25,7 @@ from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
 from evosdc.table.attackers import (
-    Attackers,
+    AttackerKnowledge,
     OwnShares,
     RespondentSums,
     lone_attackers,
@@ -127,7 +127,7 @@ def verify(
     whole: bool | None = None,
     among: NDArray[np.bool_] | None = None,
     insiders: bool = False,
-    attackers: Attackers | None = None,
+    attackers: AttackerKnowledge | None = None,
     sums: RespondentSums | None = None,
     deadline: float | None = None,
     room: Mapping[int, float] | None = None,
@@ -199,7 +199,7 @@ def verify(
     against: list[tuple[int, int]] = []
     late: list[int] = []
     open_sums: list[int] = []
-    who = Attackers.public()
+    who = AttackerKnowledge.public()
     if insiders:
         who = lone_attackers(table) if attackers is None else attackers
         sums = respondent_sums(table) if sums is None else sums

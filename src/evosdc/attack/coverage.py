@@ -22,7 +22,7 @@ from scipy import sparse
 from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
-from evosdc.table.attackers import Attackers, RespondentSums
+from evosdc.table.attackers import AttackerKnowledge, RespondentSums
 
 _ZERO = Fraction(0)
 _FITS = 2**62  # whole numbers below this are added and multiplied in 64 bits
@@ -162,7 +162,7 @@ class Levels:
         self,
         certificate: Certificate,
         accepted: NDArray[np.bool_],
-        attackers: Attackers,
+        attackers: AttackerKnowledge,
         passed_over: set[int],
         deadline: float | None,
         room: Callable[[int], Mapping[int, float]] = lambda _: {},
@@ -327,7 +327,7 @@ class Excluded:
 
 
 def excluding(
-    c: Certificate, accepted: NDArray[np.bool_], attackers: Attackers
+    c: Certificate, accepted: NDArray[np.bool_], attackers: AttackerKnowledge
 ) -> Excluded:
     """Find the witnesses that move a cell further than an attacker believes."""
     many = int(c.indices.max(initial=-1)) + 1
@@ -446,7 +446,7 @@ def _portions(moves: _Moves, excluded: Excluded) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _known_exactly(attackers: Attackers) -> set[tuple[int, int]]:
+def _known_exactly(attackers: AttackerKnowledge) -> set[tuple[int, int]]:
     """Pairs of a cell and an attacker who knows it: it is not judged against it."""
     number = np.repeat(np.arange(len(attackers)), np.diff(attackers.start))
     exact = (attackers.up == 0) & (attackers.down == 0)

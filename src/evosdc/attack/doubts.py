@@ -14,7 +14,7 @@ import numpy as np
 
 from evosdc.attack.certificate import Witness
 from evosdc.results import Certificate
-from evosdc.table.attackers import Attackers
+from evosdc.table.attackers import AttackerKnowledge
 
 # A cell and the way it has to move; 0 is either way.
 _Key = tuple[int, int]
@@ -35,7 +35,7 @@ class Doubts:
         self,
         needs: Mapping[int, tuple[int, int, int]],
         scale: int,
-        attackers: Attackers,
+        attackers: AttackerKnowledge,
         pairs: Iterable[tuple[int, int]],
     ) -> None:
         self._scale, self._needs = scale, needs

@@ -18,8 +18,7 @@ from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 if TYPE_CHECKING:
-    from evosdc.api import Audit
-    from evosdc.results.tables import Protection
+    from evosdc.results.tables import Audit, Protection
 
 _MOST_ROWS = 40
 _MOST_COLUMNS = 14

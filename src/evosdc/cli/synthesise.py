@@ -73,7 +73,8 @@ def synthesise(
     from evosdc.synth.data.rules import must_hold
     from evosdc.synth.options import GROUPS
 
-    limit = keywords.seconds(schedule)
+    schedule = replace(schedule, time_limit=keywords.time_limit)
+    limit = schedule.seconds
     kept, force = checkpoint_for(
         output, checkpoint, limit, off=no_checkpoint, resume=resume, force=force
     )
@@ -101,7 +102,7 @@ def synthesise(
         "coding": coding,
         "logic": replace(logic, refuse=[*logic.refuse, *wanted.refuse]),
         "operators": operators,
-        "schedule": replace(schedule, time_limit=limit),
+        "schedule": schedule,
     }
     written: list[Path] = []
 

@@ -20,7 +20,7 @@ from evosdc.instances.published import (
 )
 from evosdc.instances.random import Random
 from evosdc.instances.register import Register
-from evosdc.options import configure
+from evosdc.options import read_options
 from evosdc.table import Table
 
 __all__ = ["Business", "Family", "business", "families", "find_family", "make"]
@@ -47,13 +47,14 @@ class Family:
 
     def configure(self, options: Mapping[str, Any]) -> Any:
         """Turn ``name=value`` options into the family's own."""
-        return configure(
+        given = read_options(
             self.options,
             options,
             owner=f"family {self.name!r}",
             error=InputError,
             hint="see: evosdc instances --help",
         )
+        return self.options(**given)
 
 
 _FAMILIES = (

@@ -11,9 +11,9 @@ from evosdc.options.declare import (
     MethodOptions,
     Options,
     check_at_least,
-    configure,
     declarations,
     option,
+    read_options,
 )
 from evosdc.options.types import is_of, read_text, type_name
 from evosdc.options.verbs import Takes, check_arguments, taken
@@ -27,10 +27,10 @@ __all__ = [
     "Takes",
     "check_arguments",
     "check_at_least",
-    "configure",
     "declarations",
     "is_of",
     "option",
+    "read_options",
     "read_text",
     "taken",
     "type_name",

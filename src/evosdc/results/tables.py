@@ -219,7 +219,7 @@ class _Judged(WrittenResult):
         arrays = certificate_arrays(
             self.certificate,
             table=self.table,
-            claim=self.claim,
+            claim=dict(self.claim),
             strict=self.verdict.strict,
             secondaries=bool(settings.get("protect_secondaries")),
             insiders=self.verdict.insiders is not None,

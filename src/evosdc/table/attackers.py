@@ -44,7 +44,7 @@ _COALITION: Final = "coalition "
 
 
 @dataclass(frozen=True, eq=False)
-class Attackers:
+class AttackerKnowledge:
     """Attackers and what each knows beside the publication; the first is the public.
 
     Attributes
@@ -70,7 +70,7 @@ class Attackers:
         return len(self.kind)
 
     @classmethod
-    def public(cls) -> Attackers:
+    def public(cls) -> AttackerKnowledge:
         """Return the public alone, who has the publication and nothing else."""
         none = np.zeros(0)
         return cls(
@@ -113,7 +113,7 @@ class Attackers:
         return shares.room(own, set(self.known(attacker).tolist()))
 
 
-def lone_attackers(table: Table) -> Attackers:
+def lone_attackers(table: Table) -> AttackerKnowledge:
     """Return the public and every lone respondent of a table."""
     respondent = lone_respondents(table)
     known = np.flatnonzero(respondent >= 0)
@@ -124,7 +124,7 @@ def lone_attackers(table: Table) -> Attackers:
 
 def find_attackers(
     table: Table, kind: str | None = None, coalitions: Sequence[Coalition] = ()
-) -> Attackers:
+) -> AttackerKnowledge:
     """Return the public, and who else attacks a table.
 
     Parameters
@@ -147,7 +147,7 @@ def find_attackers(
             hint=AGAIN,
         )
     if kind == PUBLIC and not coalitions:
-        return Attackers.public()
+        return AttackerKnowledge.public()
     if kind == LONE and not coalitions:
         return lone_attackers(table)
     shares = Shares(table, lone_respondents(table))
@@ -176,11 +176,11 @@ def _grouped(
     up: NDArray[np.float64],
     down: NDArray[np.float64],
     kind: tuple[str, ...],
-) -> Attackers:
+) -> AttackerKnowledge:
     """Return the public and attackers numbered from 0, one entry per known cell."""
     order = np.lexsort((cell, attacker))
     start = np.searchsorted(attacker[order], np.arange(len(kind) + 1))
-    return Attackers(
+    return AttackerKnowledge(
         np.concatenate([[0], start]).astype(np.int64),
         cell[order],
         up[order],
