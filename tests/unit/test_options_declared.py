@@ -12,7 +12,14 @@ from evosdc.errors import InputError
 from evosdc.io.formats import FORMATS
 from evosdc.io.formats import LAYOUTS as WRITERS
 from evosdc.metrics.binning import BINS
-from evosdc.options import Declaration, Options, copies, declarations, option, read_text
+from evosdc.options import (
+    Declaration,
+    OptionObject,
+    copies,
+    declarations,
+    option,
+    read_text,
+)
 from evosdc.options.tables import (
     CONFIDENTIAL,
     KEYWORDS,
@@ -100,7 +107,7 @@ def test_former_names_lead_to_options_that_there_are() -> None:
 
 
 def test_a_declaration_is_checked() -> None:
-    class Own(Options):
+    class Own(OptionObject):
         pass
 
     assert Own.listed == "see help(evosdc.Own)"

@@ -9,7 +9,7 @@ import pytest
 from evosdc.metrics.coded_numbers import as_coded, coded_numbers, written
 from evosdc.metrics.data import bin_codes
 from evosdc.synth import Coding, Synthesiser
-from evosdc.synth.apart import Lone
+from evosdc.synth.apart import LonePeople
 from evosdc.synth.data.domain import make_domain
 from evosdc.synth.data.identifiers import fresh_column
 from evosdc.synth.data.inside import ranks_inside
@@ -162,7 +162,7 @@ def test_numbers_are_drawn_again_by_the_seed(monkeypatch):
         drawn.append(rng.random())
         return np.arange(2)
 
-    monkeypatch.setattr(Lone, "surplus", surplus)
+    monkeypatch.setattr(LonePeople, "surplus", surplus)
     table = pa.table({"x": incomes(200), "y": np.arange(200) % 3})
     for seed in (1, 2):
         Synthesiser(moves=100, generations=1, seed=seed, time_limit=None).fit(table)

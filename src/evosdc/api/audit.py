@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.api.judging import attacker_settings, judge_all
-from evosdc.api.sources import Question, verb
+from evosdc.api.sources import TableQuestion, verb
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
@@ -76,7 +76,7 @@ def audit(
         options.AUDIT, attackers=attackers, prior=prior, read=read, run=run
     )
     start = moment()
-    question = Question.of(table, given)
+    question = TableQuestion.of(table, given)
     resolved, before = question.table, question.before
     known = before.cells.copy()
     if pattern is not None and published is not None:

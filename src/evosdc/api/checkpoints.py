@@ -29,7 +29,7 @@ from evosdc.io.checkpoint import (
 )
 from evosdc.suppress.problem.problem import Pattern
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.running import Clock
+from evosdc.suppress.running import RunClock
 from evosdc.table import Table
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def resumed_pattern(
 
 @contextmanager
 def writing_patterns(
-    kept: Checkpoint | None, search: Search, clock: Clock
+    kept: Checkpoint | None, search: Search, clock: RunClock
 ) -> Iterator[None]:
     """Write what a search has at intervals while the block runs.
 

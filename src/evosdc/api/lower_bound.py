@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evosdc.api.pose import pose
-from evosdc.api.sources import Question, verb
+from evosdc.api.sources import TableQuestion, verb
 from evosdc.compile.clock import moment
 from evosdc.options import tables as options
 from evosdc.parallel import joined
@@ -100,7 +100,7 @@ def lower_bound(
         read=read,
         run=run,
     )
-    question = Question.of(table, given)
+    question = TableQuestion.of(table, given)
     posed = pose(question, None)
     start = moment()
 

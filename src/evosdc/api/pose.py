@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.api.requests import read_requests
-from evosdc.api.sources import Question
+from evosdc.api.sources import TableQuestion
 from evosdc.attack import judge, judge_attackers
 from evosdc.errors import InputError, LevelError
 from evosdc.results import Exposure
 from evosdc.suppress.problem.problem import Problem, strict_margin
 from evosdc.suppress.problem.requests import LabelRequests, costs, refuse_known
-from evosdc.suppress.running import Clock
+from evosdc.suppress.running import RunClock
 from evosdc.table import Table
 from evosdc.table.attackers import (
     AttackerKnowledge,
@@ -61,7 +61,7 @@ class Posed:
         What could not be asked of any pattern.
     """
 
-    question: Question
+    question: TableQuestion
     judged: Table
     requested: LabelRequests
     kept: Mask
@@ -69,7 +69,7 @@ class Posed:
     problem: Problem
     unreachable: Mask
     accepted: Mask
-    clock: Clock
+    clock: RunClock
     notes: tuple[str, ...]
 
     def published(self, hidden: Mask) -> Table:
@@ -142,12 +142,12 @@ class Posed:
         return replace(self, problem=_problem_like(self, more.replace(**raised), new))
 
 
-def pose(question: Question, seconds: float | None) -> Posed:
+def pose(question: TableQuestion, seconds: float | None) -> Posed:
     """Grant the requests, price the cells, list the attackers, set the problem up.
 
     `seconds` is the limit of time for all that follows; None for no limit.
     """
-    clock, table, known = Clock(seconds), question.table, question.before.cells
+    clock, table, known = RunClock(seconds), question.table, question.before.cells
     against, cells = question.against, question.options.cells
     requested = read_requests(cells.hide, cells.publish, cells.cost_factor)
     kept = (table.status == SECONDARY) & question.options.keeps_secondaries & ~known
@@ -301,7 +301,7 @@ def _lowered(
 def _accepted(
     judged: Table,
     asked: Table,
-    question: Question,
+    question: TableQuestion,
     attackers: AttackerKnowledge,
     deadline: float | None,
 ) -> tuple[Table, Table, Mask, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from typing import Any
 from evosdc import __version__
 from evosdc.api.pose import Posed, pose
 from evosdc.api.solve import Solution, settings_of, solve
-from evosdc.api.sources import Question, verb
+from evosdc.api.sources import TableQuestion, verb
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
@@ -98,7 +98,7 @@ def protect(
         run=run,
     )
     checkpoint = as_checkpoint(given.run.checkpoint, resume=given.run.resume)
-    question = Question.of(table, given)
+    question = TableQuestion.of(table, given)
     # Joined before the clock of the run starts: a wrong address is told at once.
     with joined(given.run.cluster, workers) as found_workers:
         posed = pose(question, keywords.seconds(given.stop))

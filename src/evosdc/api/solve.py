@@ -31,7 +31,7 @@ from evosdc.suppress.methods.contracted import completed
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.running import INTERRUPTED, Clock, ending, first_bound, run
+from evosdc.suppress.running import INTERRUPTED, RunClock, ending, first_bound, run
 from evosdc.table import Table
 from evosdc.table.status import SECONDARY
 
@@ -160,7 +160,7 @@ def _judged_to_the_end(
     began, judged = clock.spent(), None
     on_pattern = posed.question.options.run.on_pattern
 
-    def judging() -> Clock:
+    def judging() -> RunClock:
         if first is None or not first.verdict.ok or clock.end is None:
             return clock
         return clock.within(clock.left() - _KEPT_FOR_COMPLETING * meanwhile.checking)
@@ -319,10 +319,10 @@ def _stop(search: Search, posed: Posed, judging: float) -> None:
 
 
 def _judge(
-    posed: Posed, pattern: Pattern, clock: Clock, workers: Workers, last: Judged | None
+    posed: Posed, found: Pattern, clock: RunClock, workers: Workers, last: Judged | None
 ) -> Judged:
     """Judge a pattern as it would be published."""
-    table = posed.published(pattern.hidden)
+    table = posed.published(found.hidden)
     began = posed.clock.spent()
     verdict, certificate = judge_all(
         table,
@@ -330,11 +330,11 @@ def _judge(
         attackers=posed.problem.attackers,
         known=posed.question.before.cells,
         deadline=clock.end,
-        hints=pattern.hints,
+        hints=found.hints,
         workers=workers,
         seen=last.certificate if last and last.verdict.exact else None,
     )
-    return Judged(pattern, table, verdict, certificate, posed.clock.spent() - began)
+    return Judged(found, table, verdict, certificate, posed.clock.spent() - began)
 
 
 def _without_useless(posed: Posed, judged: Judged) -> Pattern | None:
@@ -378,7 +378,9 @@ def _searched(
             first_bound(asked.problem, search)
 
 
-def _too_short(clock: Clock, verdict: TableVerdict, judging: float, method: str) -> str:
+def _too_short(
+    clock: RunClock, verdict: TableVerdict, judging: float, method: str
+) -> str:
     """Say that a limit was too short to judge what was found, and which one to try.
 
     The forecast is by the share of the cells that is decided. It is no promise: those

@@ -67,7 +67,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class TableQuestion:
     """What is asked of a table: its cells, its attackers, and what everyone has."""
 
     table: Table
@@ -76,7 +76,7 @@ class Question:
     before: Known
 
     @classmethod
-    def of(cls, source: Any, given: VerbOptions) -> Question:
+    def of(cls, source: Any, given: VerbOptions) -> TableQuestion:
         """Read all that a verb was given."""
         table = _with_prior(as_table(source, given.read), given)
         small_jobs.has(len(table))

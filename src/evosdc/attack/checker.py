@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.coverage import Levels, Reach, kind, largest, sums_uncovered
+from evosdc.attack.coverage import Reach, RequiredLevels, kind, largest, sums_uncovered
 from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
@@ -194,7 +194,7 @@ def verify(
             accepted[part.first : part.first + part.count] = good
             reach.take(part.at, part.num, part.den[part.owner], good[part.owner])
             looked_at = part.first + part.count
-    levels = Levels.of(table, strict, secondaries, tolerance, among, in_whole)
+    levels = RequiredLevels.of(table, strict, secondaries, tolerance, among, in_whole)
     uncovered = levels.uncovered(reach, room or {})
     against: list[tuple[int, int]] = []
     late: list[int] = []

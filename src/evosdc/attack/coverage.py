@@ -68,7 +68,7 @@ def _furthest(
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class RequiredLevels:
     """What is asked of each judged cell: up, down and width; None: not a point."""
 
     cells: list[int]
@@ -86,7 +86,7 @@ class Levels:
         tolerance: float,
         among: NDArray[np.bool_] | None,
         whole: bool = False,
-    ) -> Levels:
+    ) -> RequiredLevels:
         """Read the levels of a table, strict margins included.
 
         Of tables of `whole` numbers they are rounded up, and moves are rounded down.
@@ -274,7 +274,7 @@ def sums_uncovered(
         levels = _sum_levels(table, sums, s, strict, whole)
         share = 1 - Fraction(tolerance)
         asked = levels and (share * levels[0], share * levels[1], _ZERO)
-        alone = Levels([0], np.ones(1, dtype=bool), {0: asked}, whole, share)
+        alone = RequiredLevels([0], np.ones(1, dtype=bool), {0: asked}, whole, share)
         if not alone.covers(0, *best[s]):
             out.append(s)
     return out

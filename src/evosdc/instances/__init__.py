@@ -13,7 +13,7 @@ from evosdc.instances.business import Business, business
 from evosdc.instances.published import (
     ClassOne,
     ClassTwo,
-    Frequency,
+    FrequencyOptions,
     HeurGene,
     Large,
     Office,
@@ -95,7 +95,7 @@ _FAMILIES = (
         "frequency",
         "counts of any dimensions, small counts sensitive",
         "the minimum-frequency rule of statistical offices",
-        Frequency,
+        FrequencyOptions,
     ),
     Family(
         "register",

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from evosdc.options.declare import Options, option, time_limit_option
+from evosdc.options.declare import OptionObject, option, time_limit_option
 from evosdc.options.types import DEFAULT_TIME_LIMIT, Seconds
 from evosdc.options.verbs import KEYWORDS, Takes
 
 
-class CopyOptions(Options):
+class CopyOptions(OptionObject):
     """Base of the options of a synthesis, which are names of `evosdc.synth`."""
 
     def __init_subclass__(cls) -> None:

@@ -124,7 +124,7 @@ class Declared:
         return one.metadata.get("ranges", {}), one.metadata.get("known", ())
 
 
-class Options(Declared):
+class OptionObject(Declared):
     """Base of the options of a verb: types are checked too, and `help` is complete."""
 
     def __init_subclass__(cls, verb: str = "") -> None:

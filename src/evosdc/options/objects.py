@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, TypeAlias
 
-from evosdc.options.declare import Options, option
+from evosdc.options.declare import OptionObject, option
 
 Paths: TypeAlias = str | PathLike
 Labels: TypeAlias = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None
@@ -35,7 +35,7 @@ PRESETS = ("business", "dominance", "trade", "counts")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Read(Options):
+class Read(OptionObject):
     """How a table, or the records of one, are read."""
 
     dimensions: Sequence[str] | None = option(
@@ -106,7 +106,7 @@ class Read(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prior(Options):
+class Prior(OptionObject):
     """What everyone knows of the cells beforehand."""
 
     bounds: str | None = option(
@@ -146,7 +146,7 @@ class Prior(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attackers(Options):
+class Attackers(OptionObject):
     """Against whom, and how far, cells are protected, judged, or must have been."""
 
     who: Literal["public", "lone", "pairs"] | None = option(
@@ -181,7 +181,7 @@ class Attackers(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellRequests(Options):
+class CellRequests(OptionObject):
     """What is asked of single cells, by label, and what suppressing a cell costs."""
 
     hide: Labels = option(
@@ -222,7 +222,7 @@ class CellRequests(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stop(Options):
+class Stop(OptionObject):
     """When a search ends before its time limit: as soon as one of these holds."""
 
     evaluations: int | None = option(
@@ -240,7 +240,7 @@ class Stop(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(Options):
+class Run(OptionObject):
     """How a run is carried out: where, what it tells, and what it leaves behind."""
 
     cluster: Any = option(
@@ -280,7 +280,7 @@ class Run(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contributors(Options):
+class Contributors(OptionObject):
     """Who stands behind the cells: roles of columns of the records, and consent."""
 
     weight: str | None = option(
@@ -325,7 +325,7 @@ class Contributors(Options):
     )
 
 
-OBJECTS: dict[str, type[Options]] = {
+OBJECTS: dict[str, type[OptionObject]] = {
     "stop": Stop,
     "attackers": Attackers,
     "cells": CellRequests,

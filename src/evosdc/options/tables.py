@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from evosdc.options.declare import Options, option, time_limit_option
+from evosdc.options.declare import OptionObject, option, time_limit_option
 from evosdc.options.objects import (
     OBJECTS,
     PRESETS,
@@ -65,7 +65,7 @@ CONFIDENTIAL = ("jj", "hst")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProtectKeywords(Options, verb="protect"):
+class ProtectKeywords(OptionObject, verb="protect"):
     """Keywords of `protect`."""
 
     method: str = option("auto", "A name from: evosdc methods.")
@@ -98,7 +98,7 @@ _JUDGE_WORKERS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditKeywords(Options, verb="audit"):
+class AuditKeywords(OptionObject, verb="audit"):
     """Keywords of `audit`."""
 
     time_limit: Seconds = time_limit_option(
@@ -114,7 +114,7 @@ class AuditKeywords(Options, verb="audit"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundKeywords(Options, verb="lower_bound"):
+class BoundKeywords(OptionObject, verb="lower_bound"):
     """Keywords of `lower_bound`."""
 
     method: str = option(
@@ -138,7 +138,7 @@ class BoundKeywords(Options, verb="lower_bound"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TabulateKeywords(Options, verb="tabulate"):
+class TabulateKeywords(OptionObject, verb="tabulate"):
     """Keywords of `tabulate`."""
 
     rules: Any = option(
@@ -230,7 +230,9 @@ class VerbOptions:
     contributors: Contributors
 
     @classmethod
-    def of(cls, takes: Mapping[str, Takes], **given: Options | None) -> VerbOptions:
+    def of(
+        cls, takes: Mapping[str, Takes], **given: OptionObject | None
+    ) -> VerbOptions:
         """Check what was given to a verb, by the names of its keywords."""
         return cls(
             **{
@@ -245,7 +247,7 @@ class VerbOptions:
         return self.cells.keep_secondaries or self.read.apriori is not None
 
 
-def settings(*given: Options) -> dict[str, Any]:
+def settings(*given: OptionObject) -> dict[str, Any]:
     """Write options down by name."""
     return {
         one.name: getattr(options, one.name)

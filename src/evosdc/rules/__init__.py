@@ -6,7 +6,7 @@ from evosdc.rules.concentration import (
     PriorPosterior,
     rest_limit,
 )
-from evosdc.rules.contributors import Contributors
+from evosdc.rules.contributors import CellContributors
 from evosdc.rules.counting import Frequency, Manual, Request, ZeroUnsafe
 from evosdc.rules.group import Group
 from evosdc.rules.mark import Marks, Rule, mark, rule_text
@@ -16,7 +16,7 @@ from evosdc.rules.status import set_status
 
 __all__ = [
     "PRESETS",
-    "Contributors",
+    "CellContributors",
     "Dominance",
     "Frequency",
     "Group",

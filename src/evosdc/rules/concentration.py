@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.rules.contributors import Contributors, Marking, Numbers
+from evosdc.rules.contributors import CellContributors, Marking, Numbers
 from evosdc.table.rounding import ROUNDING
 
 # What is too little for the others, as a share of the largest, where no rule says it.
@@ -49,7 +49,7 @@ class Dominance:
         """How many of the largest contributions are looked at."""
         return self.n
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         missing = 100.0 / self.k * contributors.leading(self.n) - contributors.total
         if contributors.target is not None:
@@ -93,7 +93,7 @@ class PPercent:
         """How many of the largest contributions are looked at."""
         return self.n_coalition + 1
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         return _estimate(contributors, self.p / 100.0, self.n_coalition)
 
@@ -133,7 +133,7 @@ class PriorPosterior:
         """How many of the largest contributions are looked at."""
         return self.n_coalition + 1
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         return _estimate(contributors, self.p / self.q, self.n_coalition)
 
@@ -157,7 +157,7 @@ def rest_limit(rules: Iterable[object]) -> float:
     return max(found, default=_DEFAULT_REST)
 
 
-def _estimate(contributors: Contributors, share: float, coalition: int) -> Marking:
+def _estimate(contributors: CellContributors, share: float, coalition: int) -> Marking:
     top = contributors.largest
     first = top[:, 0] if top.shape[1] else np.zeros(len(contributors))
     known = contributors.leading(coalition + 1)
@@ -170,7 +170,7 @@ def _estimate(contributors: Contributors, share: float, coalition: int) -> Marki
     return _verdict(contributors, np.where(contributors.someone, missing, 0.0))
 
 
-def _verdict(contributors: Contributors, missing: Numbers) -> Marking:
+def _verdict(contributors: CellContributors, missing: Numbers) -> Marking:
     unsafe = missing > ROUNDING * contributors.total
     level = np.where(unsafe, missing * contributors.scale, 0.0)
     return unsafe, level, level.copy()

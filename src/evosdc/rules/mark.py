@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.rules.contributors import Contributors, Marking, Numbers
+from evosdc.rules.contributors import CellContributors, Marking, Numbers
 from evosdc.table.rounding import significant
 from evosdc.table.status import PRIMARY, SAFE
 
@@ -35,7 +35,7 @@ class Rule(Protocol):
         """How many of the largest contributions it looks at."""
         ...
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Return which cells are unsafe, their upper and their lower levels."""
         ...
 
@@ -52,7 +52,7 @@ class Marks:
 
 
 def mark(
-    contributors: Contributors,
+    contributors: CellContributors,
     rules: Sequence[Rule],
     *,
     floor: float | Numbers = 0.0,

@@ -24,7 +24,7 @@ _MOST = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Lone:
+class LonePeople:
     """The original, to find its lone people in a copy; at most `share` may be there."""
 
     table: pa.Table
@@ -44,14 +44,14 @@ class Lone:
         return found[~np.isin(theirs[found], kept)]
 
 
-def lone_people(table: pa.Table, rng: np.random.Generator) -> Lone | None:
+def lone_people(table: pa.Table, rng: np.random.Generator) -> LonePeople | None:
     """Return what finds lone people; None where a file is too large."""
     if table.num_rows * table.num_columns > _MOST:
         return None
     columns = [exact_codes(name, [table.column(name)]) for name in table.column_names]
     codes = np.column_stack(columns)
     sizes = codes.max(axis=0).astype(np.int64) + 1
-    return Lone(table, FRESH_SHARE * fresh_matches(codes, sizes, rng))
+    return LonePeople(table, FRESH_SHARE * fresh_matches(codes, sizes, rng))
 
 
 def rounds() -> range:

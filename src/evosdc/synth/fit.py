@@ -14,7 +14,7 @@ from evosdc.evolution.stopping import Criterion, Progress
 from evosdc.metrics.data import from_codes
 from evosdc.metrics.figures import risk_figures
 from evosdc.parallel import Workers
-from evosdc.synth.apart import Lone, lone_people
+from evosdc.synth.apart import LonePeople, lone_people
 from evosdc.synth.data.derived import Derived
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints
@@ -86,7 +86,7 @@ class Fitted:
     ranks: RankModel
     moments: dict[int, Moments]
     dependence: Dependence | None
-    lone: Lone | None
+    lone: LonePeople | None
 
 
 @dataclass(frozen=True)

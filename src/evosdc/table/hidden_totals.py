@@ -14,7 +14,7 @@ from evosdc.table.codes import is_total_word, listed, may_be_total, tidy_code
 from evosdc.table.hierarchy import TOTAL, Dimension, Hierarchy
 from evosdc.table.index import cell_keys
 from evosdc.table.subtotals import (
-    Rows,
+    CodeRows,
     Sum,
     find_sum,
     find_sums,
@@ -111,7 +111,7 @@ def _rows_of(
     counts: NDArray[np.int64] | None,
     given: NDArray[np.bool_],
     totals: NDArray[np.bool_] | None = None,
-) -> Rows:
+) -> CodeRows:
     """Turn cells into rows, one per code of column `k` and numbered as there.
 
     `totals` says which codes of a cell are totals, a column per dimension: they divide
@@ -145,7 +145,7 @@ def _rows_of(
         np.add.at(frequencies, (codes[:, k], column), counts)
         numbers = np.hstack([numbers, frequencies])
         known, kind = np.hstack([known, known]), np.tile(kind, 2)
-    return Rows(tuple(names), numbers, known, kind)
+    return CodeRows(tuple(names), numbers, known, kind)
 
 
 def find_hidden_sums(
@@ -239,7 +239,7 @@ def refuse_totals_in_records(
             )
 
 
-def _look(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
+def _look(d: Dimension, rows: CodeRows, *, chance: bool) -> list[str]:
     """Look at a total (row 0) and its parts."""
     parts = list(range(1, len(rows.names)))
     stated = bool(np.any(rows.given[0] & (rows.numbers[0] != 0)))
@@ -300,7 +300,7 @@ def _look(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
     return []
 
 
-def _sentence(name: str, rows: Rows, found: Sum) -> str:
+def _sentence(name: str, rows: CodeRows, found: Sum) -> str:
     parts = [rows.names[p] for p in found.parts]
     if len(parts) == 1:
         return (
@@ -316,7 +316,7 @@ def _more(count: int) -> str:
     return f"; and {count} more such codes" if count > 0 else ""
 
 
-def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
+def _hint(d: Dimension, rows: CodeRows, sums: Sequence[Sum]) -> str:
     """What the tree would look like, and how to say that there is none."""
     lines = _tree_lines(rows, sums, leave_out=[0])
     top = [line for line in lines if not line.startswith("@")]
@@ -343,7 +343,9 @@ def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
     )
 
 
-def _tree_lines(rows: Rows, sums: Sequence[Sum], leave_out: Sequence[int]) -> list[str]:
+def _tree_lines(
+    rows: CodeRows, sums: Sequence[Sum], leave_out: Sequence[int]
+) -> list[str]:
     """Lines of the ``.hrc`` file that says what was found."""
     parts = {s.code: s.parts for s in sums}
     below = {p for s in sums for p in s.parts}

@@ -61,7 +61,7 @@ class Sum:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class CodeRows:
     """Codes as rows of numbers.
 
     Attributes
@@ -141,7 +141,7 @@ class Rows:
 
 
 def find_sums(
-    rows: Rows, leave_out: Sequence[int] = (), *, trusting: bool = False
+    rows: CodeRows, leave_out: Sequence[int] = (), *, trusting: bool = False
 ) -> list[Sum]:
     """Find codes that are sums of others, small ones first.
 
@@ -167,7 +167,7 @@ def find_sums(
     return [s for s in found if s.sure or trusting or not owned & {s.code, *s.parts}]
 
 
-def sums_of_all(rows: Rows) -> list[tuple[int, float, int]]:
+def sums_of_all(rows: CodeRows) -> list[tuple[int, float, int]]:
     """Codes that are the sum of all others, with bits beyond chance and entries."""
     n = len(rows.names)
     if n < 3:
@@ -182,7 +182,7 @@ def sums_of_all(rows: Rows) -> list[tuple[int, float, int]]:
     return found
 
 
-def find_sum(rows: Rows, code: int, alive: NDArray[np.bool_]) -> Sum | None:
+def find_sum(rows: CodeRows, code: int, alive: NDArray[np.bool_]) -> Sum | None:
     """Find the likeliest way in which a code is a sum of others that are `alive`."""
     bits, entries = rows.bits(code)
     best: Sum | None = None
@@ -211,7 +211,7 @@ def find_sum(rows: Rows, code: int, alive: NDArray[np.bool_]) -> Sum | None:
 
 
 def _near(
-    rows: Rows, code: int, alive: NDArray[np.bool_], entries: int
+    rows: CodeRows, code: int, alive: NDArray[np.bool_], entries: int
 ) -> Iterator[tuple[list[int], float]]:
     """Codes beside a code, or that begin as it does, with sums to within rounding.
 
@@ -240,7 +240,7 @@ def _near(
 
 
 def _ways(
-    rows: Rows, code: int, alive: NDArray[np.bool_], bits: float
+    rows: CodeRows, code: int, alive: NDArray[np.bool_], bits: float
 ) -> Iterator[tuple[list[int], float, bool]]:
     """Sets of codes that a code is the sum of, with the bits that finding them costs.
 
@@ -294,7 +294,7 @@ def _runs(
 
 
 def _subsets(
-    rows: Rows,
+    rows: CodeRows,
     code: int,
     fits: Sequence[int],
     mass: NDArray[np.float64],
@@ -337,7 +337,7 @@ def _subsets(
 
 
 def _two_halves(
-    rows: Rows,
+    rows: CodeRows,
     code: int,
     fits: Sequence[int],
     numbers: NDArray[np.float64],
@@ -374,7 +374,7 @@ def _all_sums(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return sums
 
 
-def _solved(rows: Rows, code: int, fits: Sequence[int]) -> Iterator[list[int]]:
+def _solved(rows: CodeRows, code: int, fits: Sequence[int]) -> Iterator[list[int]]:
     """Where there are more entries than codes, the equations have one solution."""
     at = rows.given[code]
     if len(fits) > min(int(at.sum()), _MOST_SOLVED):

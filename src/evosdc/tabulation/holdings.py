@@ -22,14 +22,14 @@ from evosdc.databases import Dialect
 from evosdc.table import Dimension
 from evosdc.table.index import CellIndex
 from evosdc.table.rounding import significant
-from evosdc.tabulation.check import Facts, Task
+from evosdc.tabulation.check import CheckedRecords, Facts
 from evosdc.tabulation.identity import DIGITS, Respondents
 from evosdc.tabulation.source import Columns, OpenRecords, tidied
 
 PAIRS = "pairs"
 
 
-def pair_records(task: Task) -> None:
+def pair_records(task: CheckedRecords) -> None:
     """Aggregate the records by their codes and holdings, and keep the answer."""
     records, columns, facts = task.records, task.columns, task.facts
     dialect, parts = records.dialect, columns.codes
@@ -63,7 +63,7 @@ def names_of(records: OpenRecords) -> set[str]:
 
 
 def holdings_of(
-    task: Task, dimensions: Sequence[Dimension], codes: NDArray[np.int32]
+    task: CheckedRecords, dimensions: Sequence[Dimension], codes: NDArray[np.int32]
 ) -> tuple[dict[str, Any], Respondents]:
     """Find number, total and largest of the holdings of each cell, and who they are.
 
@@ -136,7 +136,7 @@ def _load_trees(connection: Any, dimensions: Sequence[Dimension]) -> None:
         connection.unregister(f"given{k}")
 
 
-def _sum_records(task: Task, n_asks: int) -> None:
+def _sum_records(task: CheckedRecords, n_asks: int) -> None:
     """Number codes and holdings: numbers group much faster."""
     connection, columns, facts = task.records.house, task.columns, task.facts
     consent = pa.array(task.waived, pa.string())

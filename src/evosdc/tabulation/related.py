@@ -22,7 +22,7 @@ from evosdc.errors import InputError
 from evosdc.table import Hierarchy
 from evosdc.table.origin import Axis
 from evosdc.table.variables import UNRELATED, link_hint, read_links, refuse_twice
-from evosdc.tabulation.levels import Levels, Pair
+from evosdc.tabulation.levels import LevelColumns, Pair
 
 Trees = Mapping[str, Hierarchy | Sequence[str]]
 
@@ -67,7 +67,7 @@ class Variables:
 
 
 def find_variables(
-    levels: Levels,
+    levels: LevelColumns,
     spans: Sequence[Sequence[str]],
     hierarchies: Trees,
     links: Mapping[str, str],
@@ -111,7 +111,7 @@ def columns_of(name: str, tree: Any) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    levels: Levels
+    levels: LevelColumns
     spans: Sequence[Sequence[str]]
     chains: Mapping[str, Sequence[str]]
     declared: Mapping[str, Hierarchy]

@@ -33,7 +33,7 @@ _EXACT_LIMIT = 1 << 62
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-class CellIndex(NamedTuple):
+class TableIndex(NamedTuple):
     """Where the cells of several tables are found; plain arrays for kernels.
 
     Table `t` covers the variables ``members[t, :order[t]]``, with strides ``steps[t]``.
@@ -116,7 +116,7 @@ def build_index(
     complete: NDArray[np.bool_] | None = None,
     number: Callable[[Codes, tuple[int, ...], Ints], Ints] | None = None,
     support: Sequence[Support] | None = None,
-) -> tuple[CellIndex, NDArray[np.int32], list[Ints]]:
+) -> tuple[TableIndex, NDArray[np.int32], list[Ints]]:
     """Index the cells of some tables of the original.
 
     Tables marked `complete` get a counter for every cell, seen or not; so do tables
@@ -174,7 +174,7 @@ def build_index(
         counts.append(count.astype(np.int32))
         inverses.append(inverse)
         near.append(seen.astype(np.uint16))
-    index = CellIndex(
+    index = TableIndex(
         members,
         steps,
         np.array([len(t) for t in tables], np.int32),

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.compile.kernels import kernel
-from evosdc.synth.data.encoding import CellIndex, Codes, Ints, build_index, cell_at
+from evosdc.synth.data.encoding import Codes, Ints, TableIndex, build_index, cell_at
 from evosdc.synth.data.shades import Shades, exact_number, no_shades
 
 RISKS = ("dcap", "dcap-u", "uniques", "disco")
@@ -36,7 +36,7 @@ class RiskIndex(NamedTuple):
     ``pair_cell[pair_start[k]:pair_start[k + 1]]``.
     """
 
-    cells: CellIndex
+    cells: TableIndex
     original: NDArray[np.int32]
     pair_start: Ints
     pair_cell: NDArray[np.int32]

@@ -22,10 +22,10 @@ from evosdc.compile.kernels import kernel
 from evosdc.errors import InputError
 from evosdc.synth.data.encoding import (
     EVERY,
-    CellIndex,
     Codes,
     Ints,
     Support,
+    TableIndex,
     build_index,
 )
 from evosdc.synth.data.plan import SMALL
@@ -77,7 +77,7 @@ class Target(NamedTuple):
     Where there are `covariances`, they are the last group, which has no table.
     """
 
-    cells: CellIndex
+    cells: TableIndex
     original: NDArray[np.int32]
     kind: NDArray[np.int64]
     group: NDArray[np.int64]
@@ -215,7 +215,7 @@ def _sums(values: NDArray[np.float64], first: Ints) -> NDArray[np.float64]:
     return np.where(first[1:] > first[:-1], np.add.reduceat(values, begins), 0.0)
 
 
-def _fit_words(index: CellIndex, original: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _fit_words(index: TableIndex, original: NDArray[np.int32]) -> NDArray[np.bool_]:
     begins = np.minimum(index.first[:-1], max(0, len(original) - 1))
     most = np.maximum.reduceat(original, begins)
     return (index.heads[:, 4] <= SMALL) & (most < 1 << 16)

@@ -36,7 +36,7 @@ _TOGETHER, _SECONDS = 20, 1.0
 _REACHED = 1e-4
 
 
-class Closing(Memetic):
+class ClosingMemetic(Memetic):
     """Candidates that close in on the noise floor of every table, round by round."""
 
     def __init__(

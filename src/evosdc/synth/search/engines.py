@@ -17,7 +17,7 @@ from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.search.bayes import BayesNetwork
 from evosdc.synth.search.blocks import moves_at_once, worth_cutting
 from evosdc.synth.search.breeding import CROSSOVERS
-from evosdc.synth.search.closing import Closing
+from evosdc.synth.search.closing import ClosingMemetic
 from evosdc.synth.search.cooling import Cooling
 from evosdc.synth.search.genetic import Genetic
 from evosdc.synth.search.initial import (
@@ -108,7 +108,9 @@ def make_engine(
     generations = schedule.most_generations
     if problem.aim is None:
         return Memetic(population, goals, cooling, rng, team, generations)
-    return Closing(population, goals, cooling, rng, team, generations, problem.aim)
+    return ClosingMemetic(
+        population, goals, cooling, rng, team, generations, problem.aim
+    )
 
 
 def _large(problem: SynthesisProblem, schedule: Schedule) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.parallel import Pool
+from evosdc.parallel import WorkerPool
 from evosdc.synth.data.encoding import Ints
 from evosdc.synth.objective.aim import Chosen
 from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
@@ -128,7 +128,7 @@ class Memetic:
 
     def _improve_elsewhere(
         self,
-        pool: Pool[Outpost],
+        pool: WorkerPool[Outpost],
         plans: Sequence[Sequence[Piece]],
         states: NDArray[np.uint64],
         seconds: float,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.parallel import Closing, Pool, Workers, open_pool
+from evosdc.parallel import Closing, WorkerPool, Workers, open_pool
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import RuleIndex
 from evosdc.synth.objective.aim import Aim
@@ -66,9 +66,9 @@ class Team(Closing):
         self.threads = max(1, threads)
         self._workers = workers
         self._executor = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-        self._pools: list[Pool[Any]] = []
+        self._pools: list[WorkerPool[Any]] = []
 
-    def pool(self, shared: S) -> Pool[S] | None:
+    def pool(self, shared: S) -> WorkerPool[S] | None:
         """Return a pool of the workers with `shared`, None where there are none."""
         if self._workers is None:
             return None

@@ -11,7 +11,7 @@ from evosdc.errors import InputError
 from evosdc.evolution.rates import (
     Conditional,
     Decreasing,
-    Fixed,
+    FixedRate,
     Hyperbolic,
     Moment,
     Proportional,
@@ -73,7 +73,7 @@ def parse_rate(rate: float | str | Rate) -> Rate:
 def _checked(rate: float) -> Rate:
     if not 0.0 <= rate <= 1.0:
         raise InputError(f"a rate is {rate}", expected="a probability from 0 to 1")
-    return Fixed(rate)
+    return FixedRate(rate)
 
 
 def _named(name: str, parts: list[str]) -> Rate:
