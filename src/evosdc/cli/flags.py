@@ -87,6 +87,12 @@ def takes(
             if save is not None:
                 from evosdc.cli.settings import save_options
 
+                for keyword, group in objects.items():
+                    for one in _shown(group):
+                        value = getattr(made[keyword], one.name)
+                        # Flags are text where they may be more than a number.
+                        if isinstance(value, (int, float)):
+                            written[one.name] = value
                 save_options(save, step, objects, written)
             command(**given, **made)
 

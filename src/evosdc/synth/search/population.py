@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -88,7 +89,9 @@ class Team(Closing):
         """
         if self._executor is None:
             return [work(item) for item in items]
-        futures = [self._executor.submit(work, item) for item in items]
+        # Threads know of the run that they work for by its context.
+        submit = self._executor.submit
+        futures = [submit(copy_context().run, work, item) for item in items]
         try:
             return [f.result() for f in futures]
         except KeyboardInterrupt:
