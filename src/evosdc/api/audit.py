@@ -1,4 +1,4 @@
-"""The verb audit: the judge's word on a pattern as it would be published."""
+"""The verb audit: the judge's verdict on a pattern as it would be published."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def protect(
     )
     checkpoint = as_checkpoint(given.run.checkpoint, resume=given.run.resume)
     question = TableQuestion.of(table, given)
-    # Joined before the clock of the run starts: a wrong address is told at once.
+    # Joined before the clock of the run starts: a wrong address is reported first.
     with joined(given.run.cluster, workers) as found_workers:
         posed = pose(question, keywords.seconds(given.stop))
         solution = solve(posed, keywords, checkpoint, found_workers)

@@ -114,8 +114,8 @@ def solve(
         stored = resumed_pattern(kept, posed.question.table, about)
     spent = 0.0 if stored is None else stored.seconds
     clock.count(spent)
-    heard = given.run.on_progress
-    record = RunRecord(listeners=[heard] if heard else [])
+    listener = given.run.on_progress
+    record = RunRecord(listeners=[listener] if listener else [])
     search = Search(seed=keywords.seed, workers=workers, record=record)
     search.note(f"started: {method.name}")
     if stored is not None:

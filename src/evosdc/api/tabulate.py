@@ -166,7 +166,7 @@ def _weighting(
 def _not_used(
     records: Microdata, named: Collection[str], total: str, who: options.Contributors
 ) -> list[str]:
-    """Say what a description names and the table does not take up."""
+    """Return notes on what a description names and the table does not use."""
     if records.description is None:
         return []
     used = {role: getattr(who, role) for role in _ROLES}

@@ -1,4 +1,4 @@
-"""`evosdc audit`: the judge's word on any pattern, from the table alone."""
+"""`evosdc audit`: the judge's verdict on any pattern, from the table alone."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _TYPES: dict[str, Any] = {
     "pairs": list[str],
     "trees": list[str],
 }
-# Former names of flags of commands, beside those that are declared.
+# Former names of flags of commands, in addition to those that are declared.
 FORMER_FLAGS: dict[str, tuple[str, ...]] = {
     "--also": ("--formats",),
     "--least": ("--min-group",),

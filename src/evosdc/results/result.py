@@ -114,7 +114,7 @@ class WrittenResult:
         source
             What the input was read from, where files are to look like it.
         warnings
-            What the result must not be published beside, for its report.
+            With which results this one must not be published, for its report.
         """
 
     @abstractmethod
@@ -132,7 +132,7 @@ class WrittenResult:
         return ()
 
     def related(self, folder: Path) -> tuple[str, ...]:
-        """Say which results near a folder this one must not be published beside."""
+        """Name results near a folder with which this one must not be published."""
         del folder
         return ()
 
@@ -235,7 +235,7 @@ def write_result(
         What the input was read from: the path of a table, which is written back where
         it is a JJ file, or the `RecordFile` that copies are written like.
     warnings
-        What the result must not be published beside, where that was looked for before;
+        With which results this one must not be published, where they were looked for;
         an earlier result that it was about may be gone by now.
     """
     refuse_replaced(output, result.inputs)

@@ -241,7 +241,7 @@ class _Judged(WrittenResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(_Judged):
-    """The judge's word on a pattern, what it states, and the witnesses that prove it.
+    """The verdict on a pattern, what it states, and the witnesses that prove it.
 
     `known` are the cells that an attacker has although they are sensitive or hidden.
     """
@@ -351,7 +351,7 @@ class Protection(_Judged):
         return self.earlier
 
     def related(self, folder: Path) -> tuple[str, ...]:
-        """Say which results near a folder this one must not be published beside."""
+        """Name results near a folder with which this one must not be published."""
         return related_warnings(folder, self.table, self.table.hidden)
 
     def marks(self) -> Mapping[str, Any]:
