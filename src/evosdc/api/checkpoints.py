@@ -143,7 +143,8 @@ def _table_parts(table: Table) -> dict[str, str]:
     """Return fingerprints of a table, by the words for its parts."""
     trees = [(d.name, d.hierarchy.codes, d.hierarchy.parents) for d in table.dimensions]
     matrix, known = table.matrix, table.contributions
-    contributions = () if known is None else (known.count, known.who, known.amount)
+    who: list[Any] = [table.frequency, table.holdings, table.respondent]
+    who += [] if known is None else [known.count, known.who, known.amount]
     return {
         "labels": sha_of(repr(trees), table.name, table.codes),
         "values": sha_of(table.value),
@@ -152,9 +153,7 @@ def _table_parts(table: Table) -> dict[str, str]:
         "protection levels": sha_of(table.lpl, table.upl, table.spl),
         "bounds": sha_of(table.lower, table.upper),
         "weights": sha_of(table.weight),
-        "contributors": sha_of(
-            table.frequency, table.holdings, table.respondent, *contributions
-        ),
+        "contributors": sha_of(*who),
     }
 
 
@@ -211,9 +210,8 @@ def _resumed_synthesis(
     kept: Checkpoint, model: Synthesiser, table: pa.Table
 ) -> dict[str, Any] | None:
     """Make space for the checkpoint of `synthesise`; return what it goes on from."""
-    content = kept.begin(
-        "synthesise", __version__, _column_parts(table), _settings(model)
-    )
+    parts, settings = _column_parts(table), _settings(model)
+    content = kept.begin("synthesise", __version__, parts, settings)
     if content is None or content.get("run") is None:
         return None
     with kept.reading():

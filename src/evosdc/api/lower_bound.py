@@ -79,15 +79,10 @@ def lower_bound(
     Examples
     --------
     >>> import evosdc
-    >>> cells = {
-    ...     "region": ["N", "N", "S", "S"],
-    ...     "size": ["a", "b", "a", "b"],
-    ...     "value": [5, 20, 30, 40],
-    ...     "status": ["u", "s", "s", "s"],
-    ...     "upl": [2, 0, 0, 0],
-    ... }
+    >>> cells = {"region": ["N", "S", "E"], "value": [5, 20, 30]}
+    >>> cells |= {"status": ["u", "s", "s"], "upl": [2, 0, 0]}
     >>> evosdc.lower_bound(cells).value
-    90.0
+    20.0
     """
     limit = options.BoundKeywords(
         method=method, time_limit=time_limit, workers=workers

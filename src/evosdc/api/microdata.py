@@ -190,12 +190,10 @@ def _evaluated(
     left: Callable[[], float],
 ) -> list[Measurements]:
     """Measure the first copy and attack all of them."""
+    roles = {**roles, "left": left}
     # The verdict on every copy comes before what one of them is worth.
-    others = [
-        measured(frame, copy, holdout, metrics=[], left=left, **roles)
-        for copy in copies[1:]
-    ]
-    return [measured(frame, copies[0], holdout, left=left, **roles), *others]
+    others = [measured(frame, c, holdout, metrics=[], **roles) for c in copies[1:]]
+    return [measured(frame, copies[0], holdout, **roles), *others]
 
 
 def _joined(found: Sequence[Measurements], limits: Mapping[str, float]) -> Measurements:

@@ -88,10 +88,9 @@ class Posed:
         pairs = sorted({(c, a) for a, c, _ in problem.shortfalls if 0 < a < real})
         if not pairs:
             return ()
+        table, who = problem.table, problem.attackers
         against = [
-            f"{problem.table.label(cell)} against "
-            f"{problem.attackers.describe(problem.table, attacker)}"
-            for cell, attacker in pairs
+            f"{table.label(c)} against {who.describe(table, a)}" for c, a in pairs
         ]
         return (f"no pattern protects in full: {_listed(against)}",)
 
@@ -323,8 +322,8 @@ def _accepted(
     levels, changed = _lowered(judged, exposed, strict)
     if not changed.any():
         return judged, asked, changed, ()
-    words = f"levels of {int(changed.sum()):,} cells lowered to what can be had, as "
-    words += "accepted for them"
+    number = f"{int(changed.sum()):,}"
+    words = f"levels of {number} cells lowered to what can be had, as accepted for them"
     origin = replace(judged.origin, by_hand=(*judged.origin.by_hand, words))
     searched = {n: np.where(changed, of, getattr(asked, n)) for n, of in levels.items()}
     note = f"{words}: {_listed(_shares(exposed))}"

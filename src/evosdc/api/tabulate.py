@@ -129,12 +129,8 @@ def tabulate(
     )
     if reading.apriori is not None:
         table = read_apriori_into(table, reading.apriori)
-    settings = {
-        "by": spans,
-        "value": value,
-        "weight": weight,
-        "rules": [rule for rule, _ in table.origin.rules or ()],
-    }
+    used = [rule for rule, _ in table.origin.rules or ()]
+    settings = {"by": spans, "value": value, "weight": weight, "rules": used}
     frame = like(pattern_frame(table), source)
     return Tabulation(table, frame, settings, moment() - start)
 

@@ -101,6 +101,13 @@ class Output:
     write: Callable[[Path], object]
 
 
+def text_output(place: str, name: str, text: str) -> Output:
+    """Return a file of text; others may read it if it is to be published."""
+    return Output(
+        place, (name,), lambda to: write_text(to / name, text, public=place == PUBLISH)
+    )
+
+
 def read_claim(folder: Path) -> Mapping[str, Any] | None:
     """Return what the ``claim.json`` of a result says; None where there is none."""
     try:

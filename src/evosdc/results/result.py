@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from warnings import warn
 
 from evosdc.errors import InputError
-from evosdc.io.paths import write_text
 from evosdc.report.card import card_html
 from evosdc.report.verdict import Headline, headline
 from evosdc.results.claim import Claim
@@ -20,6 +19,7 @@ from evosdc.results.folder import (
     REPORT,
     Output,
     check_output_directory,
+    text_output,
     write_outputs,
 )
 from evosdc.results.related import refuse_replaced
@@ -197,9 +197,7 @@ class WrittenResult:
 
     def _report_output(self) -> Output:
         """Return the report as the only page of a result that stays inside."""
-        return Output(
-            CONFIDENTIAL, (REPORT,), lambda to: write_text(to / REPORT, self.report())
-        )
+        return text_output(CONFIDENTIAL, REPORT, self.report())
 
 
 def chosen_formats(

@@ -15,7 +15,6 @@ from evosdc import __version__
 from evosdc.attack.certificate import certificate_arrays
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
-from evosdc.io.delimited import write_csv
 from evosdc.io.files import write_table
 from evosdc.io.formats import (
     HST_NAME,
@@ -25,7 +24,7 @@ from evosdc.io.formats import (
     write_also,
     write_also_hst,
 )
-from evosdc.io.paths import open_output, write_text
+from evosdc.io.paths import open_output
 from evosdc.report.page import report_html
 from evosdc.report.share import share_html
 from evosdc.results.claim import Claim
@@ -37,15 +36,16 @@ from evosdc.results.folder import (
     PUBLISH,
     REPORT,
     Output,
+    text_output,
 )
 from evosdc.results.related import fingerprints, related_warnings
 from evosdc.results.result import WrittenResult, chosen_formats
 from evosdc.results.table_files import (
+    frame_output,
     jj_files,
     jj_name,
     pattern_output,
     published_frames,
-    write_frame,
     write_jj_file,
 )
 from evosdc.results.verdict import Certificate, TableVerdict
@@ -391,20 +391,11 @@ class Protection(_Judged):
             last = partial(write_also_hst, table=table)
             found.append(Output(CONFIDENTIAL, (HST_NAME,), last))
         inside = report_html(self, warnings=warnings)
-        share, public = self.report(share=True), place == PUBLISH
         found += [
-            Output(
-                CONFIDENTIAL,
-                ("run.csv",),
-                lambda to: write_csv(to / "run.csv", self._record_frame()),
-            ),
-            Output(CONFIDENTIAL, (REPORT,), lambda to: write_text(to / REPORT, inside)),
+            frame_output(CONFIDENTIAL, "run.csv", self._record_frame()),
+            text_output(CONFIDENTIAL, REPORT, inside),
             *(
-                Output(
-                    place,
-                    (name,),
-                    partial(write_frame, name=name, frame=frame, public=public),
-                )
+                frame_output(place, name, frame)
                 for name, frame in published_frames(table).items()
             ),
             Output(
@@ -412,11 +403,7 @@ class Protection(_Judged):
                 tuple(path.name for path in also_files(Path(), table, wanted)),
                 lambda to: write_also(to, table, wanted),
             ),
-            Output(
-                place,
-                (REPORT,),
-                lambda to: write_text(to / REPORT, share, public=public),
-            ),
+            text_output(place, REPORT, self.report(share=True)),
         ]
         return found
 
