@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test test-all lint types doors kernels unit databases boundscheck \
+.PHONY: install demo test test-all lint types imports kernels unit databases boundscheck \
 	coverage bench docs clean
 
 install: .venv/.installed
@@ -20,7 +20,7 @@ install: .venv/.installed
 demo: install
 	$(BIN)/evosdc demo -o demo-output --force
 
-test: lint types doors unit
+test: lint types imports unit
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check src tests benchmarks examples
@@ -29,7 +29,7 @@ lint: .venv/.installed-dev
 types: .venv/.installed-dev
 	$(BIN)/mypy
 
-doors: .venv/.installed-dev
+imports: .venv/.installed-dev
 	$(BIN)/lint-imports --no-cache
 
 # Once, before two workers of pytest would both compile them.

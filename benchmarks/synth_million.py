@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evosdc.api import Synthesis, evaluate
+from evosdc import Synthesis, evaluate
 from evosdc.io import read_records
 from evosdc.results.result import write_result
 from evosdc.results.synthetic import Evaluation, write_copies

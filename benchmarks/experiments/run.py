@@ -21,7 +21,7 @@ from evosdc.evolution.stopping import (
     TimeLimit,
 )
 from evosdc.instances import make
-from evosdc.parallel import Pool, Workers, open_pool, open_workers
+from evosdc.parallel import WorkerPool, Workers, open_pool, open_workers
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
@@ -302,7 +302,7 @@ def _call(shared: Prepared, run: Run) -> Row:
 
 
 def _bounded(
-    runs: Sequence[Run], store: Store, pool: Pool[Prepared], seconds: float
+    runs: Sequence[Run], store: Store, pool: WorkerPool[Prepared], seconds: float
 ) -> list[Run]:
     """Give each run the bounds of its table: from the store, or computed now."""
     known = {

@@ -98,13 +98,10 @@ __all__ = [
 if TYPE_CHECKING:
     from evosdc import errors
     from evosdc.api.audit import audit
-    from evosdc.api.inspecting import inspect
-    from evosdc.api.link import link
     from evosdc.api.lower_bound import LowerBound, lower_bound
-    from evosdc.api.methods import MethodInfo, methods
-    from evosdc.api.microdata import evaluate, synthesise
-    from evosdc.api.protect import protect
-    from evosdc.api.tabulate import tabulate
+    from evosdc.api.microdata import evaluate, inspect, synthesise
+    from evosdc.api.protect import MethodInfo, methods, protect
+    from evosdc.api.tabulate import link, tabulate
     from evosdc.api.verify import verify
     from evosdc.attack.proof import ProofReport
     from evosdc.errors import EvosdcError

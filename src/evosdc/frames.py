@@ -1,4 +1,4 @@
-"""The one door for frames: any kind in, Arrow inside, the kind that was given out.
+"""Frames of any kind become Arrow tables, and answers the kind that was given.
 
 Taken are pandas, polars (lazy too), Arrow tables, batches and readers, DuckDB
 relations, anything else with the Arrow PyCapsule interface, and dicts of columns. The

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evosdc.cli.flags import FORMER_FLAGS
-from evosdc.options import Declaration, Options, Takes, copies, declarations
+from evosdc.options import Declaration, OptionObject, Takes, copies, declarations
 from evosdc.options.tables import KEYWORDS, OBJECTS, VERBS
 
 PAGE = Path(__file__).parents[2] / "docs/reference/options.md"
@@ -68,14 +68,14 @@ def _only(group: Takes) -> str:
     return f" of {', '.join(f'`{name}`' for name in group.only)}"
 
 
-def _objects(objects: Mapping[str, type[Options]]) -> Iterator[str]:
+def _objects(objects: Mapping[str, type[OptionObject]]) -> Iterator[str]:
     for kind in objects.values():
         yield f"## {kind.__name__}\n"
         yield f"{_summary(kind)}\n"
         yield from _table(declarations(kind))
 
 
-def _summary(kind: type[Options]) -> str:
+def _summary(kind: type[OptionObject]) -> str:
     return (kind.__doc__ or "").partition("\n")[0]
 
 

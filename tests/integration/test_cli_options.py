@@ -181,6 +181,23 @@ def test_saved_options_do_the_same_again(run: Command, table: Path) -> None:
     assert "s.toml" in error
 
 
+def test_a_limit_of_time_is_saved_as_a_number_and_read_back(
+    run: Command, table: Path
+) -> None:
+    given = (*QUICK, "--time-limit", "2.5", "--save-options", "s.toml")
+    code, text, error = run("protect", table, "-o", "a", *given, "--json")
+    assert code == 0, error
+    file = table.parent / "s.toml"
+    assert tomllib.loads(file.read_text())["protect"]["time_limit"] == 2.5
+    # Earlier versions wrote text.
+    number = file.read_text()
+    for said in ("2.5", '"2.5"'):
+        file.write_text(number.replace("= 2.5", f"= {said}"))
+        code, again, error = run("run", "s.toml", "protect", "--force", "--json")
+        assert code == 0, error
+        assert json.loads(again)["settings"] == json.loads(text)["settings"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -381,7 +381,7 @@ def test_ctrl_c_leaves_the_best_candidate_so_far(
 
         yield hear
 
-    monkeypatch.setattr("evosdc.cli.synth_progress.progress", impatient)
+    monkeypatch.setattr("evosdc.cli.progress.synthesis_progress", impatient)
     out = tmp_path / "out"
     # Unguarded, so that the search aims at the original's own tables.
     options = ("--no-memetic", "--generations", 1_000_000, "--min-group", 0, "--json")

@@ -16,7 +16,7 @@ from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.suppress.engine.network import levels
 from evosdc.suppress.engine.network.cover import FAILED, change
-from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.network.mend import NetworkMender
 from evosdc.suppress.engine.network.mend_kernels import make_log, recreate, undo
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker, ruin
@@ -86,7 +86,7 @@ def test_a_child_is_safe_and_has_nothing_redundant(problem, seed):
     parent.cover()
     rng = np.random.default_rng(seed)
     wanted = problem.hideable & (rng.random(len(problem.table)) < 0.3)
-    child = Mender(parent.network, rng).child(parent, wanted)
+    child = NetworkMender(parent.network, rng).child(parent, wanted)
     assert is_safe(problem, child.hidden)
     if len(problem.levels.slide):
         return  # a sliding level may be met in other ways than the engine's split
@@ -104,7 +104,7 @@ def test_a_child_of_a_table_without_sensitive_cells_hides_nothing(kind):
     parent = PatternState(TableNetwork(problem))
     parent.cover()
     for seed in range(20):
-        child = Mender(parent.network, np.random.default_rng(seed)).child(
+        child = NetworkMender(parent.network, np.random.default_rng(seed)).child(
             parent, problem.hideable
         )
         assert not child.hidden.any()
@@ -156,7 +156,7 @@ def test_levels_that_nothing_covers_do_not_ask_for_a_larger_pool() -> None:
     none = np.zeros_like(network.arcs.up)
     network.arcs = network.arcs._replace(up=none, down=none)
     change(network.arcs, state.live, state.secondaries, False)
-    mender = Mender(network, np.random.default_rng(1))
+    mender = NetworkMender(network, np.random.default_rng(1))
     with pytest.raises(EvosdcError, match="can be covered by none"):
         mender.recover(state)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import examples
-from evosdc.rules import Contributors, Dominance, Frequency, PPercent, Request
+from evosdc.rules import CellContributors, Dominance, Frequency, PPercent, Request
 from evosdc.table import Hierarchy
 from evosdc.tabulation import microdata, tabulate
 
@@ -109,7 +109,7 @@ def test_cells_and_contributors(records, weighted, held):
     seen = []
     real = microdata.mark
 
-    def spy(contributors: Contributors, *args, **options):
+    def spy(contributors: CellContributors, *args, **options):
         seen.append(contributors)
         return real(contributors, *args, **options)
 

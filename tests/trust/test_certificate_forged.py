@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_certificate_stranger import make_files, seal
+from test_certificate_independent import make_files, seal
 
 from builders import Command
 

@@ -20,6 +20,7 @@ from evosdc.api.microdata import _evaluated, _joined
 from evosdc.io import read_records, write_records
 from evosdc.metrics import evaluate
 from evosdc.report.synthesis import synthesis_html
+from evosdc.results.claims import synthetic_claim_of
 from evosdc.results.folder import write_claim
 from evosdc.synth import Synthesiser
 
@@ -387,7 +388,7 @@ def test_the_claim_stands_beside_the_verdict(
 def test_the_report_lists_the_tests_and_the_reasons() -> None:
     frame = people(300, 12)
     found = evaluate(frame, frame, key=KEY, target="ill", metrics=["jsd_2", "dcap_u"])
-    page = synthesis_html(found, claim=api.synthetic_claim_of(found))
+    page = synthesis_html(found, claim=synthetic_claim_of(found))
     assert "Verdict: not fit for release." in page
     failed = [test for test in found.tests if not test.passed]
     assert page.count("<strong>failed</strong>") == len(failed) > 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evosdc
-from evosdc.rules import Contributors, Frequency, ZeroUnsafe
+from evosdc.rules import CellContributors, Frequency, ZeroUnsafe
 from evosdc.table import Table
 from evosdc.table.attackers import lone_respondents
 
@@ -152,7 +152,7 @@ def test_ready_made_tables_are_judged_with_their_numbers() -> None:
 
 
 def test_rules_on_listed_contributions() -> None:
-    listed = Contributors.of([parts for parts, _ in CELLS.values()])
+    listed = CellContributors.of([parts for parts, _ in CELLS.values()])
     few, _, _ = Frequency(3).apply(listed)
     assert few.tolist() == [True, False, False, False, True, False]
     zero, _, _ = ZeroUnsafe(2).apply(listed)

@@ -9,10 +9,10 @@ import pytest
 
 import evosdc
 from builders import Command
-from evosdc.api.attackers import Against
+from evosdc.api.judging import attackers_asked
 from evosdc.errors import InputError
 from evosdc.table import Table
-from evosdc.table.attackers import find_attackers
+from evosdc.table.attackers import AttackerKnowledge, find_attackers
 
 RECORDS = {
     "r": ["a", "a", "a", "b", "b", "b", "c"],
@@ -32,18 +32,22 @@ def table() -> Table:
     ).table
 
 
+def attackers_of(table: Table, asked: evosdc.Attackers) -> AttackerKnowledge:
+    who = attackers_asked(asked, table)
+    return find_attackers(table, who.attackers, who.coalitions)
+
+
 def test_attackers_of_a_table_are_those_that_are_asked_for(table: Table) -> None:
     together = evosdc.Coalition("A", ["r=a,s=x", "r=b,s=x"])
     for kind in ("public", "lone", "pairs", None):
         asked = evosdc.Attackers(who=kind, coalitions=[together])
-        mine = Against.asked(asked, table).of(table)
+        mine = attackers_of(table, asked)
         found = find_attackers(table, kind, [together])
         assert mine.kind == found.kind
         assert mine.cell.tolist() == found.cell.tolist()
         assert mine.down.tolist() == found.down.tolist()
     pairs, lone = (
-        Against.asked(evosdc.Attackers(who=kind), table).of(table)
-        for kind in ("pairs", "lone")
+        attackers_of(table, evosdc.Attackers(who=kind)) for kind in ("pairs", "lone")
     )
     assert len(pairs) > len(lone)
 

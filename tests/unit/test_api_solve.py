@@ -12,13 +12,13 @@ import pytest
 
 import evosdc
 from builders import flat_table
-from evosdc.api.completing import cells_for
+from evosdc.api.judging import cells_for
 from evosdc.attack import judge
 from evosdc.instances import make
 from evosdc.results import TableVerdict
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.running import Clock
+from evosdc.suppress.running import RunClock
 from evosdc.table import Origin, Table
 
 solving = import_module("evosdc.api.solve")
@@ -92,7 +92,7 @@ def test_what_was_judged_first_stands_where_the_last_pattern_is_not(
 
 
 def test_a_limit_that_is_too_short_says_what_to_try() -> None:
-    clock = Clock(10.0)
+    clock = RunClock(10.0)
     clock.count(11.0)
     verdict = TableVerdict(
         ok=None,
@@ -117,7 +117,7 @@ def test_a_limit_that_is_too_short_says_what_to_try() -> None:
 
 
 def test_a_part_of_a_clock_ends_earlier() -> None:
-    clock = Clock(100.0)
+    clock = RunClock(100.0)
     short = clock.within(10.0)
     assert clock.end is not None
     assert short.end is not None

@@ -16,7 +16,7 @@ import pytest
 
 import evosdc
 from builders import options_of, stopwatch
-from evosdc.api.pattern_checkpoint import Stored
+from evosdc.api.checkpoints import StoredPattern
 from evosdc.compile import small_jobs
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
@@ -339,7 +339,7 @@ def test_a_checkpoint_of_another_verb_is_refused(left: Path) -> None:
 
 
 def test_words_of_what_is_taken_up() -> None:
-    stored = Stored(None, None, None, 12.3, 4)
+    stored = StoredPattern(None, None, None, 12.3, 4)
     assert stored.words() == "resumed after 12 s with no pattern yet"
     more = replace(stored, cost=10.0, bound=8.0)
     assert "cost 10 and a bound of 8" in more.words()

@@ -35,7 +35,7 @@ def test_niches_count_neighbours() -> None:
 
 def test_rates_by_hand() -> None:
     moment = rates.Moment(np.array([0.1, 0.2, 0.6]), share=0.5, held=4)
-    assert rates.Fixed(0.3).of(moment) == pytest.approx([0.3] * 3)
+    assert rates.FixedRate(0.3).of(moment) == pytest.approx([0.3] * 3)
     assert rates.Proportional(0.75).of(moment) == pytest.approx([0.075, 0.15, 0.45])
     # mean 0.3, best 0.1: (0.1-0.1)/0.2, (0.2-0.1)/0.2, then the fixed one.
     assert rates.SrinivasPatnaik(1.0, 0.5).of(moment) == pytest.approx([0, 0.5, 0.5])

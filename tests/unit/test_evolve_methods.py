@@ -11,7 +11,7 @@ from evosdc.attack import judge
 from evosdc.errors import MethodError, ProtectionFailed
 from evosdc.instances import make
 from evosdc.suppress.engine.draw import draw
-from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.network.mend import NetworkMender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.gensup import (
     GensupParameters,
@@ -189,8 +189,8 @@ def test_clean_up_as_published_looks_at_crowded_rows_and_columns_only():
     arcs = network.arcs
     cells = np.unique(network.demands.cell)
     made, crowded, cleaned = (rectangles(network, cells, "each")[0] for _ in range(3))
-    publish_crowded(crowded, Mender(network, np.random.default_rng(0)))
-    Mender(network, np.random.default_rng(0)).prune(cleaned)
+    publish_crowded(crowded, NetworkMender(network, np.random.default_rng(0)))
+    NetworkMender(network, np.random.default_rng(0)).prune(cleaned)
     assert cleaned.cost < crowded.cost < made.cost
     assert not len(crowded.uncovered)
     before, after = np.flatnonzero(made.hidden), np.flatnonzero(crowded.hidden)
@@ -202,7 +202,7 @@ def test_clean_up_as_published_looks_at_crowded_rows_and_columns_only():
 
 def test_clean_up_by_circuits_leaves_every_circuit_whole():
     network = TableNetwork(Problem.of(make("heurgene", 1, rows=30, columns=30)))
-    mender = Mender(network, np.random.default_rng(0))
+    mender = NetworkMender(network, np.random.default_rng(0))
     cells = np.unique(network.demands.cell)
     exact, _ = rectangles(network, cells, "each")
     state, circuits = rectangles(network, cells, "each")
@@ -226,7 +226,7 @@ def test_clean_up_by_circuits_leaves_every_circuit_whole():
 
 def test_a_cell_is_added_only_where_more_can_be_published():
     network = TableNetwork(Problem.of(make("heurgene", 2, rows=30, columns=30)))
-    mender = Mender(network, np.random.default_rng(0))
+    mender = NetworkMender(network, np.random.default_rng(0))
     cells = np.unique(network.demands.cell)
     state, circuits = rectangles(network, cells)
     mender.prune(state)

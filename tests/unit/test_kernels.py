@@ -8,12 +8,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event, Thread
 
 import numpy as np
 import pytest
 
 from evosdc.compile import small_jobs
+from evosdc.compile.clock import Clock, tell_of_compiling
 from evosdc.compile.kernels import Kernel, kernel
 from evosdc.suppress.engine.sort import order_of
 from kernel_modules import ask
@@ -185,3 +186,28 @@ def test_interpreted_kernels_know_their_defaults() -> None:
         assert raised(1.0) == 3.0
         assert raised(1.0, 1.0) == 2.0
     assert raised._interpreted > 0
+
+
+def test_a_run_is_told_of_its_own_compiling_only() -> None:
+    told: list[str] = []
+
+    def other() -> None:
+        with Clock(on_compile=lambda: told.append("other")):
+            entered.set()
+            compiled.wait(10)
+
+    entered, compiled = Event(), Event()
+    thread = Thread(target=other)
+    thread.start()
+    entered.wait(10)
+    with Clock(on_compile=lambda: told.append("own")):
+        tell_of_compiling()
+        tell_of_compiling()
+        # Threads that help with a run have its context.
+        helper = Thread(target=copy_context().run, args=(tell_of_compiling,))
+        helper.start()
+        helper.join()
+    compiled.set()
+    thread.join()
+    tell_of_compiling()
+    assert told == ["own"]

@@ -15,7 +15,7 @@ from evosdc.suppress.engine.base import WalkOptions
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.engine import NetworkEngine
-from evosdc.suppress.methods.walking import Plan, Walk
+from evosdc.suppress.methods.walking import Walk, WalkPlan
 from evosdc.suppress.papers.order_search import OrderParameters
 from evosdc.suppress.papers.orders import OrderSearch
 from evosdc.suppress.problem.problem import Pattern, Problem
@@ -23,8 +23,8 @@ from evosdc.suppress.run import exchange
 from evosdc.suppress.run.exchange import Assignment, Exchange, go_on
 from evosdc.suppress.run.search import Search
 
-PLAN = Plan(GeneralEngine, WalkOptions(4, 0.3, 8), 160, "rebuilt")
-FLAT = Plan(NetworkEngine, WalkOptions(3, 0.8, 8, 20, 400), 160, "ruined")
+PLAN = WalkPlan(GeneralEngine, WalkOptions(4, 0.3, 8), 160, "rebuilt")
+FLAT = WalkPlan(NetworkEngine, WalkOptions(3, 0.8, 8, 20, 400), 160, "ruined")
 
 
 def cube() -> Problem:
@@ -42,12 +42,12 @@ def covered(problem: Problem) -> Pattern:
     return state.pattern()
 
 
-def given(first: Pattern, plan: Plan = PLAN) -> Assignment:
+def given(first: Pattern, plan: WalkPlan = PLAN) -> Assignment:
     return Assignment(Walk, plan, 3, 1, 0, 300.0, (first,))
 
 
 @pytest.mark.parametrize("plan", [PLAN, FLAT])
-def test_another_search_goes_on_where_it_was(plan: Plan):
+def test_another_search_goes_on_where_it_was(plan: WalkPlan):
     problem = cube() if plan is PLAN else flat()
     first = covered(problem)
     found = go_on(problem, given(first, plan))

@@ -15,16 +15,23 @@ from evosdc.cli.flags import form_of
 from evosdc.errors import InputError
 from evosdc.formats import layout_names
 from evosdc.metrics.binning import BINS
-from evosdc.options import Declaration, Options, copies, declarations, option, read_text
+from evosdc.options import (
+    Declaration,
+    OptionObject,
+    copies,
+    declarations,
+    option,
+    read_text,
+)
 from evosdc.options.rules import PRESETS, RULES
 from evosdc.options.tables import (
-    FORMER,
     KEYWORDS,
     OBJECTS,
     VERBS,
     Seconds,
     Stop,
 )
+from evosdc.options.verbs import FORMER_KEYWORDS
 from evosdc.rules import parse_rule
 from evosdc.synth.data.rare_levels import DEFAULT_MIN_GROUP
 from evosdc.synth.options import GROUPS
@@ -98,12 +105,12 @@ def test_what_a_class_declares_is_in_its_help() -> None:
 
 def test_former_names_lead_to_options_that_there_are() -> None:
     names = {one.name for _, _, one in EVERY}
-    assert set(FORMER.values()) <= names
-    assert not set(FORMER) & {one.name for one in declarations(Stop)}
+    assert set(FORMER_KEYWORDS.values()) <= names
+    assert not set(FORMER_KEYWORDS) & {one.name for one in declarations(Stop)}
 
 
 def test_a_declaration_is_checked() -> None:
-    class Own(Options):
+    class Own(OptionObject):
         pass
 
     assert Own.listed == "see help(evosdc.Own)"

@@ -17,7 +17,7 @@ from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.level_programs import programs_of
 from evosdc.suppress.methods.contracted import contraction_for
 from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
-from evosdc.suppress.methods.walking import Plan, Walk
+from evosdc.suppress.methods.walking import Walk, WalkPlan
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.exchange import Assignment, go_on
 
@@ -36,7 +36,7 @@ def island(problem: Problem) -> None:
 def companion(problem: Problem) -> None:
     state = engine_for(problem).start()
     state.cover()
-    plan = Plan(GeneralEngine, WalkOptions(2, 0.3, 4), 5, "rebuilt")
+    plan = WalkPlan(GeneralEngine, WalkOptions(2, 0.3, 4), 5, "rebuilt")
     go_on(problem, Assignment(Walk, plan, 3, 1, 0, 60.0, (state.pattern(),)))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from evosdc.errors import InputError
 from evosdc.rules import (
-    Contributors,
+    CellContributors,
     Dominance,
     Frequency,
     Manual,
@@ -25,7 +25,7 @@ def levels(rule, contributors):
 
 
 def test_dominance():
-    cells = Contributors.of(
+    cells = CellContributors.of(
         [
             [80, 10, 10],  # 80 of 100: at the limit of 80 %, safe
             [90, 6, 4],  # 90 % > 80 %: (100 / 80) * 90 - 100 = 12.5
@@ -40,14 +40,14 @@ def test_dominance():
 
 def test_dominance_of_two():
     # 50 + 40 = 90 % > 75 %: (100 / 75) * 90 - 100 = 20
-    unsafe, upl, _ = levels(Dominance(2, 75), Contributors.of([[10, 50, 40]]))
+    unsafe, upl, _ = levels(Dominance(2, 75), CellContributors.of([[10, 50, 40]]))
     assert unsafe == [True]
     assert upl == pytest.approx([20])
 
 
 def test_dominance_where_some_consented():
     # The one of 90 needs protection; the one of 6 does, not the one of 90; nobody does.
-    cells = Contributors.of(
+    cells = CellContributors.of(
         [[90, 6, 4]] * 3, target=np.array([90.0, 6, 0]), needing=np.array([3, 2, 0])
     )
     unsafe, upl, _ = levels(Dominance(1, 80), cells)
@@ -57,7 +57,7 @@ def test_dominance_where_some_consented():
 
 def test_p_percent_where_some_consented():
     # Looked for: 100 by 50, 10 - 4; 50 by 100, 5 - 4; 4 by 100, 0.4 - 50; nobody.
-    cells = Contributors.of(
+    cells = CellContributors.of(
         [[100, 50, 4]] * 4,
         target=np.array([100.0, 50, 4, 0]),
         needing=np.array([3, 2, 1, 0]),
@@ -68,7 +68,7 @@ def test_p_percent_where_some_consented():
 
 
 def test_p_percent():
-    cells = Contributors.of(
+    cells = CellContributors.of(
         [
             [100, 50, 10],  # 10 % of 100 = 10, rest 10: 0, safe
             [100, 50, 4, 3],  # 10 - 7 = 3
@@ -86,7 +86,7 @@ def test_p_percent():
 def test_p_percent_coalition():
     # x1 = 100; a coalition of 2 knows 50 and 8; 2 is left: 10 - 2 = 8. One alone
     # leaves 8 + 2 = 10 and is harmless.
-    cells = Contributors.of([[100, 50, 8, 2]])
+    cells = CellContributors.of([[100, 50, 8, 2]])
     assert levels(PPercent(10), cells)[0] == [False]
     unsafe, upl, _ = levels(PPercent(10, n_coalition=2), cells)
     assert unsafe == [True]
@@ -96,15 +96,17 @@ def test_p_percent_coalition():
 
 def test_prior_posterior():
     # p/q = 20/50 = 0.4: 0.4 * 100 - (165 - 150) = 25
-    unsafe, upl, _ = levels(PriorPosterior(20, 50), Contributors.of([[100, 50, 15]]))
+    unsafe, upl, _ = levels(
+        PriorPosterior(20, 50), CellContributors.of([[100, 50, 15]])
+    )
     assert unsafe == [True]
     assert upl == pytest.approx([25])
-    one = Contributors.of([[100, 50, 4, 3]])
+    one = CellContributors.of([[100, 50, 4, 3]])
     assert levels(PriorPosterior(10, 100), one) == levels(PPercent(10), one)
 
 
 def test_frequency():
-    cells = Contributors.of([[10, 10], [1, 2, 3], [10]])
+    cells = CellContributors.of([[10, 10], [1, 2, 3], [10]])
     unsafe, upl, lpl = levels(Frequency(3, 25), cells)
     assert unsafe == [True, False, True]
     assert upl == pytest.approx([5, 0, 2.5])
@@ -113,12 +115,12 @@ def test_frequency():
 
 def test_frequency_counts_the_population_with_weights():
     # Two records that stand for 1.5 + 1.5 = 3 and for 1 + 1 = 2 firms.
-    cells = Contributors.of([[4, 4], [4, 4]], [[1.5, 1.5], [1, 1]])
+    cells = CellContributors.of([[4, 4], [4, 4]], [[1.5, 1.5], [1, 1]])
     assert levels(Frequency(3), cells)[0] == [False, True]
 
 
 def test_frequency_counts_holdings():
-    cells = Contributors.of([[1, 1, 1], [1, 1, 1]], holdings=np.array([1, 3]))
+    cells = CellContributors.of([[1, 1, 1], [1, 1, 1]], holdings=np.array([1, 3]))
     assert levels(Frequency(3), cells)[0] == [True, False]
     assert levels(Frequency(3, count="records"), cells)[0] == [False, False]
 
@@ -126,7 +128,7 @@ def test_frequency_counts_holdings():
 def test_weights_fill_places():
     # Records 100 (weight 2.3) and 40 (weight 4): X = 230 + 160 = 390. Three places:
     # 2.3 of size 100 and 0.7 of size 40 = 258.
-    cells = Contributors.of([[40, 100]], [[4, 2.3]])
+    cells = CellContributors.of([[40, 100]], [[4, 2.3]])
     assert cells.leading(3) == pytest.approx([258])
     assert cells.leading(2) == pytest.approx([200])
     # 66.15 % > 60 %: (100 / 60) * 258 - 390 = 40
@@ -138,19 +140,19 @@ def test_weights_fill_places():
 
 
 def test_weight_one_twice_is_weight_two_once():
-    once = Contributors.of([[50, 9]], [[2, 1]])
-    twice = Contributors.of([[50, 50, 9]])
+    once = CellContributors.of([[50, 9]], [[2, 1]])
+    twice = CellContributors.of([[50, 50, 9]])
     for rule in (Dominance(2, 70), PPercent(20), PriorPosterior(20, 60)):
         assert levels(rule, once) == levels(rule, twice)
 
 
 def test_weights_below_one_look_at_no_more_records_than_places():
-    cells = Contributors.of([[10, 8, 6]], [[0.5, 0.5, 5]])
+    cells = CellContributors.of([[10, 8, 6]], [[0.5, 0.5, 5]])
     assert cells.leading(2) == pytest.approx([0.5 * 10 + 0.5 * 8])
 
 
 def test_request():
-    cells = Contributors.of(
+    cells = CellContributors.of(
         [[71, 29], [70, 30], [29, 71], [71, 29]],
         asking=np.array([[71.0, 0], [70, 0], [0, 29], [0, 0]]),
     )
@@ -164,11 +166,11 @@ def test_request():
 
 def test_request_needs_askers():
     with pytest.raises(InputError, match="nobody was asked"):
-        Request(70).apply(Contributors.of([[1]]))
+        Request(70).apply(CellContributors.of([[1]]))
 
 
 def test_zero_unsafe():
-    cells = Contributors.of([[0, 0], [1], [], [0]])
+    cells = CellContributors.of([[0, 0], [1], [], [0]])
     unsafe, upl, lpl = levels(ZeroUnsafe(10), cells)
     assert unsafe == [True, False, False, True]
     assert upl == [10, 0, 0, 10]
@@ -177,7 +179,7 @@ def test_zero_unsafe():
 
 def test_shadow_rescales_to_the_response():
     # Shadow 90, 6, 4: level 12.5 of 100, as above; the response is 400, 4 times that.
-    cells = Contributors.of(
+    cells = CellContributors.of(
         [[90, 6, 4], [0, 0]],
         value=np.array([400.0, 5]),
         size=np.array([400.0, 5]),
@@ -191,13 +193,13 @@ def test_shadow_rescales_to_the_response():
 
 def test_negative_contributions_count_by_size():
     # -100 and 50, 4, 3: as if all were positive.
-    cells = Contributors.of([[50, -100, 4, 3]])
+    cells = CellContributors.of([[50, -100, 4, 3]])
     assert cells.value == pytest.approx([-43])
     assert levels(PPercent(10), cells)[1] == pytest.approx([3])
 
 
 def test_largest_level_of_several_rules():
-    cells = Contributors.of([[100, 50, 4, 3]])
+    cells = CellContributors.of([[100, 50, 4, 3]])
     # p 10 %: 3; dominance 1,60: 100 / 0.6 - 157 = 9.67; frequency 5: 30 % of 157
     marks = mark(cells, [PPercent(10), Dominance(1, 60)])
     assert marks.status.tolist() == ["u"]
@@ -209,7 +211,7 @@ def test_largest_level_of_several_rules():
 
 
 def test_lower_level_ends_at_the_floor():
-    cells = Contributors.of([[10]])
+    cells = CellContributors.of([[10]])
     rule = PPercent(150)
     assert mark(cells, [rule]).lpl == pytest.approx([10])
     assert mark(cells, [rule]).upl == pytest.approx([15])
@@ -217,22 +219,22 @@ def test_lower_level_ends_at_the_floor():
 
 
 def test_counts_get_whole_levels():
-    cells = Contributors.of([[1], [1, 1], [1, 1, 1]])
+    cells = CellContributors.of([[1], [1, 1], [1, 1, 1]])
     marks = mark(cells, [Frequency(3, 30)], whole=True)
     assert marks.upl.tolist() == [1, 1, 0]
     assert marks.lpl.tolist() == [1, 1, 0]
 
 
 def test_no_rules_mark_nothing():
-    assert mark(Contributors.of([[1], []]), []).status.tolist() == ["s", "s"]
+    assert mark(CellContributors.of([[1], []]), []).status.tolist() == ["s", "s"]
 
 
 def test_manual_marks_what_it_is_shown():
-    assert levels(Manual(20), Contributors.of([[-5]])) == ([True], [1.0], [1.0])
+    assert levels(Manual(20), CellContributors.of([[-5]])) == ([True], [1.0], [1.0])
 
 
 def test_too_few_contributions_kept():
-    kept = Contributors(*(np.ones(1) for _ in range(4)), np.ones((1, 1)))
+    kept = CellContributors(*(np.ones(1) for _ in range(4)), np.ones((1, 1)))
     with pytest.raises(InputError, match="largest contributions"):
         PPercent(10).apply(kept)
 

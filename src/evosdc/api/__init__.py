@@ -4,35 +4,15 @@ For tables: tabulate, link, protect, audit, verify, lower_bound, methods. For mi
 inspect, synthesise, evaluate.
 """
 
-from evosdc.api.audit import audit
-from evosdc.api.inspecting import columns_as_toml, inspect
-from evosdc.api.link import link
-from evosdc.api.lower_bound import LowerBound, lower_bound
-from evosdc.api.methods import MethodInfo, methods
-from evosdc.api.microdata import evaluate, synthesise
-from evosdc.api.protect import protect
-from evosdc.api.tabulate import tabulate
-from evosdc.api.verify import verify
-from evosdc.results.claims import synthetic_claim_of
-from evosdc.results.synthetic import Synthesis
-from evosdc.results.tables import Audit, Tabulation
-
-__all__ = [
-    "Audit",
-    "LowerBound",
-    "MethodInfo",
-    "Synthesis",
-    "Tabulation",
-    "audit",
-    "columns_as_toml",
-    "evaluate",
-    "inspect",
-    "link",
-    "lower_bound",
-    "methods",
-    "protect",
-    "synthesise",
-    "synthetic_claim_of",
-    "tabulate",
-    "verify",
-]
+from evosdc.api.audit import audit as audit
+from evosdc.api.lower_bound import LowerBound as LowerBound
+from evosdc.api.lower_bound import lower_bound as lower_bound
+from evosdc.api.microdata import evaluate as evaluate
+from evosdc.api.microdata import inspect as inspect
+from evosdc.api.microdata import synthesise as synthesise
+from evosdc.api.protect import MethodInfo as MethodInfo
+from evosdc.api.protect import methods as methods
+from evosdc.api.protect import protect as protect
+from evosdc.api.tabulate import link as link
+from evosdc.api.tabulate import tabulate as tabulate
+from evosdc.api.verify import verify as verify

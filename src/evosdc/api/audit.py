@@ -1,4 +1,4 @@
-"""The verb audit: the judge's word on a pattern as it would be published."""
+"""The verb audit: the judge's verdict on a pattern as it would be published."""
 
 from __future__ import annotations
 
@@ -7,46 +7,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.attackers import Against
-from evosdc.api.judging import judge_all
-from evosdc.api.sources import as_asked, known_before
-from evosdc.compile import small_jobs
+from evosdc.api.judging import attacker_settings, judge_all
+from evosdc.api.sources import TableQuestion, verb
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
 from evosdc.io.cells import read_published
-from evosdc.options import verb
-from evosdc.options.tables import (
-    AUDIT,
-    FORMER,
-    Asked,
-    Attackers,
-    AuditKeywords,
-    Prior,
-    Read,
-    Run,
-)
+from evosdc.options import tables as options
 from evosdc.parallel import open_workers
-from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import with_next_steps
 from evosdc.results.tables import Audit
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY
 
 
-@verb(AUDIT, **FORMER)
-@small_jobs.job()
+@verb(options.AUDIT)
 def audit(
     table: Any,
     pattern: Any = None,
     *,
     published: Any = None,
-    time_limit: float | None = None,
+    time_limit: options.Seconds = "auto",
     workers: int | None = None,
-    attackers: Attackers | None = None,
-    prior: Prior | None = None,
-    read: Read | None = None,
-    run: Run | None = None,
+    attackers: options.Attackers | None = None,
+    prior: options.Prior | None = None,
+    read: options.Read | None = None,
+    run: options.Run | None = None,
 ) -> Audit:
     """Judge a pattern from the table alone.
 
@@ -62,7 +48,8 @@ def audit(
         The publication itself instead: a frame or file with the values of the cells
         that are not hidden.
     time_limit
-        Seconds; cells that are then not decided are open. None for no limit.
+        Seconds; cells that are then not decided are open. ``"auto"`` and None: no
+        limit.
     workers
         Processes at most. The answer is the same for any number of them, unless time
         runs out.
@@ -84,14 +71,13 @@ def audit(
     >>> evosdc.audit(cells).safe
     False
     """
-    AuditKeywords(time_limit=time_limit, workers=workers)
-    asked = Asked.of(AUDIT, attackers=attackers, prior=prior, read=read, run=run)
+    limit = options.AuditKeywords(time_limit=time_limit, workers=workers).seconds
+    given = options.VerbOptions.of(
+        options.AUDIT, attackers=attackers, prior=prior, read=read, run=run
+    )
     start = moment()
-    end = None if time_limit is None else start + time_limit
-    resolved = as_asked(table, asked)
-    against = Against.asked(asked.attackers, resolved)
-    small_jobs.has(len(resolved))
-    before = known_before(resolved, asked.prior.already_published)
+    question = TableQuestion.of(table, given)
+    resolved, before = question.table, question.before
     known = before.cells.copy()
     if pattern is not None and published is not None:
         raise InputError(
@@ -100,46 +86,34 @@ def audit(
             hint="audit them one after the other",
         )
     if pattern is not None or published is not None:
-        hidden = (
-            _mask(resolved, pattern)
-            if published is None
-            else read_published(published, resolved)
-        )
+        if published is not None:
+            hidden = read_published(published, resolved)
+        else:
+            hidden = _mask(resolved, pattern)
         sensitive = resolved.status == PRIMARY
         known |= sensitive & ~hidden
         resolved = resolved.with_pattern(hidden | sensitive)
-    with open_workers(asked.run.cluster, workers) as found_workers:
+    end = None if limit is None else start + limit
+    with open_workers(given.run.cluster, workers) as found_workers:
         verdict, certificate = judge_all(
             resolved,
-            against,
+            question.against,
             known=known,
             deadline=end,
             workers=found_workers,
         )
     verdict = with_next_steps(
-        verdict, resolved, earlier=before.cells, limited=end is not None
+        verdict, resolved, earlier=before.cells, limited=limit is not None
     )
-    claim = claim_of(
-        resolved,
-        verdict,
-        strict=against.strict,
-        secondaries=against.secondaries,
-        earlier=before.words,
-        known=before.cells,
-        attackers=against.kind,
-        coalitions=len(against.coalitions),
-    )
+    claim = question.claim(resolved, verdict)
     open_primaries = int((known & ~before.cells & (resolved.status == PRIMARY)).sum())
     if open_primaries:
         claim = claim.changed(
             publication=f"{claim.publication}; {open_primaries:,} sensitive cells are "
             "published",
         )
-    settings = {
-        "time_limit": time_limit,
-        **against.settings(),
-        "already_published": list(before.words),
-    }
+    settings = {"time_limit": limit, **attacker_settings(question.against)}
+    settings["already_published"] = list(before.words)
     return Audit(
         resolved, verdict, claim, certificate, known, settings, moment() - start
     )

@@ -5,24 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evosdc.api.attackers import Against
-from evosdc.api.pose import Task, pose
-from evosdc.api.sources import as_asked, known_before
-from evosdc.compile import small_jobs
+from evosdc.api.pose import pose
+from evosdc.api.sources import TableQuestion, verb
 from evosdc.compile.clock import moment
-from evosdc.options import verb
-from evosdc.options.tables import (
-    FORMER,
-    LOWER_BOUND,
-    Asked,
-    Attackers,
-    BoundKeywords,
-    CellRequests,
-    Prior,
-    ProtectKeywords,
-    Read,
-    Run,
-)
+from evosdc.options import tables as options
 from evosdc.parallel import open_workers
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
 from evosdc.suppress.methods.contracted import contracted
@@ -31,20 +17,11 @@ from evosdc.table.knowledge import knowledge_words
 
 @dataclass(frozen=True)
 class LowerBound:
-    """A lower bound on the cost of every safe pattern.
+    """A lower bound on the cost of every safe pattern: none costs less than `value`.
 
-    Attributes
-    ----------
-    value
-        No safe pattern costs less.
-    method
-        ``node`` or ``cut``.
-    seconds, cuts
-        What it took.
-    complete
-        Whether the method came to its end; stopped early, the bound holds all the same.
-    knowledge
-        What an attacker is assumed to know beforehand, in words.
+    `method` is ``node`` or ``cut``. `complete` says whether it came to its end; stopped
+    early, the bound holds all the same. `knowledge` is what an attacker is assumed to
+    know beforehand.
     """
 
     value: float
@@ -65,19 +42,18 @@ class LowerBound:
         }
 
 
-@verb(LOWER_BOUND, **FORMER)
-@small_jobs.job()
+@verb(options.LOWER_BOUND)
 def lower_bound(
     table: Any,
     *,
     method: str = "cut",
-    time_limit: float | None = 60.0,
+    time_limit: options.Seconds = "auto",
     workers: int | None = None,
-    attackers: Attackers | None = None,
-    cells: CellRequests | None = None,
-    prior: Prior | None = None,
-    read: Read | None = None,
-    run: Run | None = None,
+    attackers: options.Attackers | None = None,
+    cells: options.CellRequests | None = None,
+    prior: options.Prior | None = None,
+    read: options.Read | None = None,
+    run: options.Run | None = None,
 ) -> LowerBound:
     """Return a lower bound on the cost of every safe pattern.
 
@@ -89,7 +65,8 @@ def lower_bound(
         ``node``: the cuts of single equations, at once. ``cut``: goes on to separate
         cuts until none is violated.
     time_limit
-        Seconds; None for no limit. The bound is valid whenever it stops.
+        Seconds; None for no limit; ``"auto"`` is 60. The bound is valid whenever it
+        stops.
     workers
         Processes, all cores unless given, for the attacks on tables that are no
         two-dimensional networks where these take long. The bound is the same for any
@@ -102,47 +79,38 @@ def lower_bound(
     Examples
     --------
     >>> import evosdc
-    >>> cells = {
-    ...     "region": ["N", "N", "S", "S"],
-    ...     "size": ["a", "b", "a", "b"],
-    ...     "value": [5, 20, 30, 40],
-    ...     "status": ["u", "s", "s", "s"],
-    ...     "upl": [2, 0, 0, 0],
-    ... }
+    >>> cells = {"region": ["N", "S", "E"], "value": [5, 20, 30]}
+    >>> cells |= {"status": ["u", "s", "s"], "upl": [2, 0, 0]}
     >>> evosdc.lower_bound(cells).value
-    90.0
+    20.0
     """
-    BoundKeywords(method=method, time_limit=time_limit, workers=workers)
-    asked = Asked.of(
-        LOWER_BOUND,
+    limit = options.BoundKeywords(
+        method=method, time_limit=time_limit, workers=workers
+    ).seconds
+    given = options.VerbOptions.of(
+        options.LOWER_BOUND,
         attackers=attackers,
         cells=cells,
         prior=prior,
         read=read,
         run=run,
     )
-    resolved = as_asked(table, asked)
-    small_jobs.has(len(resolved))
-    against = Against.asked(asked.attackers, resolved)
-    task = Task(ProtectKeywords(time_limit=None), asked, against)
-    before = known_before(resolved, asked.prior.already_published)
-    posed = pose(resolved, before, task)
+    question = TableQuestion.of(table, given)
+    posed = pose(question, None)
     start = moment()
 
     def stopped() -> bool:
-        return time_limit is not None and moment() - start > time_limit
+        return limit is not None and moment() - start > limit
 
     small, base = contracted(posed.problem)
-    with open_workers(asked.run.cluster, workers) as found_workers:
-        if method == "node":
-            found = node_bound(small)
-        else:
-            found = cut_bound(small, stopped, found_workers)
+    with open_workers(given.run.cluster, workers) as pool:
+        node = method == "node"
+        found = node_bound(small) if node else cut_bound(small, stopped, pool)
     return LowerBound(
         value=found.value + base + float(posed.price[posed.kept].sum()),
         method=found.method,
         seconds=round(moment() - start, 3),
         cuts=found.cuts,
         complete=found.complete,
-        knowledge=knowledge_words(resolved),
+        knowledge=knowledge_words(question.table),
     )

@@ -1,32 +1,47 @@
-"""The verbs of the second job: synthesise, evaluate."""
+"""The verbs for microdata: inspect, synthesise, evaluate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from evosdc.api.records import as_records, repeated_note
-from evosdc.api.synthesis_checkpoint import keeping
+from evosdc.api.checkpoints import writing_generations
+from evosdc.api.sources import verb
 from evosdc.compile.clock import Clock, moment
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.paths import PathLike
+from evosdc.io.records import as_records
 from evosdc.io.text import formula_notes, text_columns
 from evosdc.metrics import Measurements
-from evosdc.options import checked
+from evosdc.options.copies import EvaluateKeywords, SynthesiseKeywords
+from evosdc.options.types import Seconds
 from evosdc.results.synthetic import Evaluation, Synthesis, limits_exceeded
 from evosdc.synth.compared_columns import measured
 
 if TYPE_CHECKING:
     from evosdc.synth import Scenario, Synthesiser
+    from evosdc.synth.inspecting import ColumnPlan
 
 
-@checked({"copies": 1})
+def inspect(frame: Any, **coding: Any) -> tuple[ColumnPlan, ...]:
+    """Return of each column what it is and what a synthesis would do with it.
+
+    `coding` are fields of `evosdc.synth.Coding`: `least`, `most_levels` and others.
+    """
+    from evosdc.synth import Coding
+    from evosdc.synth.inspecting import inspect_columns
+
+    return inspect_columns(to_arrow(as_records(frame)), Coding(**coding))
+
+
+@verb({})
 def synthesise(
     frame: Any,
     *,
@@ -34,7 +49,7 @@ def synthesise(
     target: str | None = None,
     holdout: Any = None,
     copies: int = 1,
-    time_limit: float | EllipsisType | None = ...,
+    time_limit: Seconds = "auto",
     on_copies: Callable[[tuple[Any, ...]], object] | None = None,
     on_compile: Callable[[], object] | None = None,
     checkpoint: PathLike | Checkpoint | None = None,
@@ -58,7 +73,8 @@ def synthesise(
         those that are not closer to the original than a fresh sample would be.
     time_limit
         Seconds for everything, the evaluation too; compiling kernels does not count.
-        By default that of the `schedule`: a minute. None for no limit.
+        None for no limit. ``"auto"`` is that of the `schedule`: a minute, or none
+        where `generations` are given.
     on_copies
         Called with the copies before they are evaluated, to have them on disk.
     on_compile
@@ -74,33 +90,43 @@ def synthesise(
     """
     from evosdc.synth import Synthesiser
 
-    if time_limit is not ...:
+    SynthesiseKeywords(time_limit=time_limit, copies=copies)
+    if time_limit != "auto":
         parameters["time_limit"] = time_limit
     model = Synthesiser(key, target, copies=copies, **parameters)
-    given = _attack(model.scenario)
-    limit = model.schedule.time_limit
-    if limit is not None:
-        model.set_params(time_limit=limit - _reserve(limit))
+    attack = _attack(model.scenario)
+    limit = model.schedule.seconds
+    # What the evaluation may take, which comes after the search.
+    reserve = 0.0 if limit is None else min(0.25 * limit, 30.0)
+    model.set_params(time_limit=None if limit is None else limit - reserve)
     frame = as_records(frame)
     holdout = as_records(holdout, frame)
     kept = as_checkpoint(checkpoint, resume=resume)
     with (
         Clock(limit, on_compile) as clock,
-        keeping(kept, model, to_arrow(frame)) as spent,
+        writing_generations(kept, model, to_arrow(frame)) as spent,
     ):
         clock.count(spent)
         made = _made(model.fit(frame), copies)
-        model.notes_ = (*model.notes_, *repeated_note(to_arrow(frame)))
+        notes = [*model.notes_, *_repeated_note(to_arrow(frame))]
         if spent:
-            resumed = f"the search went on from a checkpoint, after {spent:.0f} s"
-            model.notes_ = (*model.notes_, resumed)
+            notes.append(f"the search went on from a checkpoint, after {spent:.0f} s")
         codes = text_columns(to_arrow(copy) for copy in made)
-        model.notes_ = (*model.notes_, *formula_notes(codes))
+        model.notes_ = (*notes, *formula_notes(codes))
         if on_copies is not None:
             on_copies(made)
-        roles = {**(given or _assumed(model)), "seed": model.seed}
         model.options.say("evaluating")
-        roles |= {"fresh": model.small_groups_.fresh, "ours": True}
+        *others, last = model.domain_.names
+        if not others and not attack:
+            raise InputError(
+                "the data have one column", expected="two or more, one to attack"
+            )
+        roles = {
+            **(attack or {"key": others, "target": last}),
+            "seed": model.seed,
+            "fresh": model.small_groups_.fresh,
+            "ours": True,
+        }
         found = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
     if kept is not None and not kept.keep:
         kept.remove()
@@ -110,20 +136,10 @@ def synthesise(
     return Synthesis(made, model, evaluation, risks)
 
 
-def _assumed(model: Synthesiser) -> dict[str, Any]:
-    """Return an attack where none is named: the last column from all the others."""
-    *known, target = model.domain_.names
-    if not known:
-        raise InputError(
-            "the data have one column", expected="two or more, one to attack"
-        )
-    return {"key": known, "target": target}
-
-
-def _attack(scenario: Scenario) -> dict[str, Any] | None:
-    """Return key and target as far as they are named; both or none."""
+def _attack(scenario: Scenario) -> dict[str, Any]:
+    """Return key and target where they are named: both or none."""
     if scenario.key is None and scenario.target is None:
-        return None
+        return {}
     if scenario.key is None or scenario.target is None:
         raise InputError(
             "key or target is missing",
@@ -134,15 +150,36 @@ def _attack(scenario: Scenario) -> dict[str, Any] | None:
 
 
 def _made(model: Synthesiser, copies: int) -> tuple[Any, ...]:
-    """Return the copies; of a front, points spread along it."""
-    candidates = _eligible(model) if model.trade_off.front else copies
+    """Return the copies; of a front, points spread along it.
+
+    Those that are not closer than a fresh sample come first in a front, and are taken
+    unless all are closer, as they may be without a noise floor.
+    """
+    candidates = copies
+    if model.trade_off.front:
+        far = sum(not p.closer_than_fresh for p in model.front_)
+        candidates = far or len(model.front_)
     numbers = np.unique(np.linspace(0, candidates - 1, copies).round().astype(int))
     return tuple(model.sample(number=int(number)) for number in numbers)
 
 
-def _reserve(time_limit: float) -> float:
-    """Return what of a time limit the search leaves for the evaluation."""
-    return min(0.25 * time_limit, 30.0)
+def _repeated_note(records: pa.Table) -> list[str]:
+    """Say how many records agree with another one in every column."""
+    plain = {
+        str(k): column.cast(column.type.value_type)
+        if pa.types.is_dictionary(column.type)
+        else column
+        for k, column in enumerate(records.columns)
+    }
+    grouped = pa.table(plain).group_by(list(plain)).aggregate([([], "count_all")])
+    counts = grouped["count_all"]
+    repeated = pc.sum(counts.filter(pc.greater(counts, 1))).as_py() or 0
+    if not repeated:
+        return []
+    return [
+        f"{repeated:,} of {records.num_rows:,} records of the original agree with "
+        "another one in every column: check that none is in the file twice"
+    ]
 
 
 def _evaluated(
@@ -153,12 +190,10 @@ def _evaluated(
     left: Callable[[], float],
 ) -> list[Measurements]:
     """Measure the first copy and attack all of them."""
+    roles = {**roles, "left": left}
     # The verdict on every copy comes before what one of them is worth.
-    others = [
-        measured(frame, copy, holdout, metrics=[], left=left, **roles)
-        for copy in copies[1:]
-    ]
-    return [measured(frame, copies[0], holdout, left=left, **roles), *others]
+    others = [measured(frame, c, holdout, metrics=[], **roles) for c in copies[1:]]
+    return [measured(frame, copies[0], holdout, **roles), *others]
 
 
 def _joined(found: Sequence[Measurements], limits: Mapping[str, float]) -> Measurements:
@@ -175,16 +210,7 @@ def _joined(found: Sequence[Measurements], limits: Mapping[str, float]) -> Measu
     return replace(found[0], reasons=tuple(reasons))
 
 
-def _eligible(model: Any) -> int:
-    """Count the points of a front that copies are taken from; they come first.
-
-    Where every point is closer than a fresh sample, as without a noise floor, all are.
-    """
-    far = sum(not p.closer_than_fresh for p in model.front_)
-    return far or len(model.front_)
-
-
-@checked({"seed": 0, "time_limit": 0})
+@verb({})
 def evaluate(
     original: Any,
     synthetic: Any,
@@ -193,18 +219,19 @@ def evaluate(
     target: str,
     holdout: Any = None,
     seed: int = 0,
-    time_limit: float | None = None,
+    time_limit: Seconds = "auto",
     on_compile: Callable[[], object] | None = None,
 ) -> Evaluation:
     """Measure utility and risk of synthetic records and say what is not protected.
 
     Files are pandas, polars (lazy too) or Arrow frames, dicts of columns, or paths.
-    What `time_limit` leaves no time for is listed as not measured. Columns that the
-    synthetic file lacks or that identify people are not compared; `left_out` says which
-    and why.
+    `time_limit` is in seconds (``"auto"`` and None: no limit); what it leaves no time
+    for is listed as not measured. Columns that the synthetic file lacks or that
+    identify people are not compared; `left_out` says which and why.
     """
+    keywords = EvaluateKeywords(time_limit=time_limit, seed=seed)
     original, start = as_records(original), moment()
-    with Clock(time_limit, on_compile) as clock:
+    with Clock(keywords.seconds, on_compile) as clock:
         found = measured(
             original,
             as_records(synthetic, original),

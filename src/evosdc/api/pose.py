@@ -7,26 +7,29 @@ the judge is asked afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.attackers import Against
 from evosdc.api.requests import read_requests
-from evosdc.api.sources import Known
+from evosdc.api.sources import TableQuestion
 from evosdc.attack import judge, judge_attackers
 from evosdc.errors import InputError, LevelError
-from evosdc.io.checkpoint import Checkpoint
-from evosdc.options import tables as options
 from evosdc.results import Exposure
 from evosdc.suppress.problem.problem import Problem, strict_margin
-from evosdc.suppress.problem.requests import CellRequests, costs, refuse_known
-from evosdc.suppress.running import Clock
+from evosdc.suppress.problem.requests import LabelRequests, costs, refuse_known
+from evosdc.suppress.running import RunClock
 from evosdc.table import Table
-from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums
+from evosdc.table.attackers import (
+    AttackerKnowledge,
+    RespondentSums,
+    find_attackers,
+    respondent_sums,
+)
 from evosdc.table.index import select
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
@@ -40,32 +43,13 @@ _LABELS_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """What `protect` was asked for, beside the table."""
-
-    keywords: options.ProtectKeywords
-    asked: options.Asked
-    against: Against
-    checkpoint: Checkpoint | None = None
-
-    @property
-    def seconds(self) -> float | None:
-        """The limit of time that holds; None for no limit."""
-        return self.keywords.seconds(self.asked.stop)
-
-
-@dataclass(frozen=True, eq=False)
 class Posed:
     """A question: the table as it will be judged, and the problem of the search.
 
     Attributes
     ----------
-    given
-        The table as it came.
     judged
         The table with requested cells sensitive; the levels are those to be judged.
-    before
-        What everyone has from earlier publications.
     kept, price
         Secondaries that stay suppressed, and what every cell costs: 0 for sensitive
         cells. The search has those that are kept for nothing.
@@ -77,56 +61,49 @@ class Posed:
         What could not be asked of any pattern.
     """
 
-    task: Task
-    given: Table
+    question: TableQuestion
     judged: Table
-    before: Known
-    requested: CellRequests
+    requested: LabelRequests
     kept: Mask
     price: NDArray[np.float64]
     problem: Problem
     unreachable: Mask
     accepted: Mask
-    clock: Clock
+    clock: RunClock
     notes: tuple[str, ...]
 
     def published(self, hidden: Mask) -> Table:
         """Return the table as it is published where a search suppressed some cells."""
         judged = self.judged
-        return judged.with_pattern(
-            hidden | self.kept | ~judged.shown | (judged.status == PRIMARY)
-        )
+        always = self.kept | ~judged.shown | (judged.status == PRIMARY)
+        return judged.with_pattern(hidden | always)
 
     def cost_of(self, table: Table) -> float:
-        """What the secondaries of a published table cost."""
+        """Return what the secondaries of a published table cost."""
         return float(self.price[table.hidden & table.shown].sum())
 
     def beyond_attackers(self) -> tuple[str, ...]:
-        """List levels that no pattern gives against who knows more than everyone."""
+        """List levels that no pattern gives against others than the public."""
         problem, real = self.problem, len(self.problem.attackers)
         pairs = sorted({(c, a) for a, c, _ in problem.shortfalls if 0 < a < real})
         if not pairs:
             return ()
-        shown = "; ".join(
-            f"{problem.table.label(cell)} against "
-            f"{problem.attackers.describe(problem.table, attacker)}"
-            for cell, attacker in pairs[:_LABELS_SHOWN]
-        )
-        more = len(pairs) - _LABELS_SHOWN
-        rest = f" and {more:,} more" if more > 0 else ""
-        return (f"no pattern protects in full: {shown}{rest}",)
+        table, who = problem.table, problem.attackers
+        against = [
+            f"{table.label(c)} against {who.describe(table, a)}" for c, a in pairs
+        ]
+        return (f"no pattern protects in full: {_listed(against)}",)
 
     def lowered(self, cells: tuple[int, ...]) -> Posed | None:
         """Return the question with levels lowered to what some pattern gives.
 
-        Those of some cells, or of all where they are not said. None where these were
-        lowered before.
+        Those of `cells`, or of all where it is empty. None where these were lowered
+        before.
         """
         if self.unreachable[list(cells)].all() and self.unreachable.any():
             return None
-        found = _within_reach(
-            self.problem.table, self.task.against.strict, self.clock.end, cells
-        )
+        table, strict = self.problem.table, self.question.against.strict
+        found = _within_reach(table, strict, self.clock.end, cells)
         return replace(
             self,
             problem=_problem_like(self, found.table),
@@ -137,15 +114,16 @@ class Posed:
     def asking_more(self, exposed: tuple[Exposure, ...]) -> Posed | None:
         """Return the question with demands for cells that the judge found exposed.
 
-        Secondaries are asked for like sensitive cells, and sensitive cells for more
-        than their levels: solvers work with tolerances and know of no whole numbers.
-        None where no demand would be new.
+        Secondaries get demands like sensitive cells, and sensitive cells higher ones:
+        solvers work with tolerances and without whole numbers. None where no demand
+        would be new.
         """
         table, problem = self.problem.table, self.problem
         cells = np.zeros(len(table), dtype=bool)
         beyond = {cell for _, cell, _ in problem.shortfalls}
         cells[[e.cell for e in exposed if not e.insider or e.cell not in beyond]] = True
-        cells &= ~self.unreachable & ~self.before.cells & (table.status != FIXED)
+        cells &= ~(self.unreachable | self.question.before.cells)
+        cells &= table.status != FIXED
         new = cells & ~problem.primary
         old = cells & problem.primary
         more = as_demands(table, new) if new.any() else table
@@ -160,66 +138,60 @@ class Posed:
             np.array_equal(raised[name], getattr(table, name)) for name in raised
         ):
             return None
-        secondary = _secondary(problem) | new
-        return replace(
-            self, problem=_problem_like(self, more.replace(**raised), secondary)
-        )
+        return replace(self, problem=_problem_like(self, more.replace(**raised), new))
 
 
-def pose(table: Table, before: Known, task: Task) -> Posed:
-    """Grant the requests, price the cells, list the attackers, set the problem up."""
-    clock = Clock(task.seconds)
-    strict, cells = task.against.strict, task.asked.cells
+def pose(question: TableQuestion, seconds: float | None) -> Posed:
+    """Grant the requests, price the cells, list the attackers, set the problem up.
+
+    `seconds` is the limit of time for all that follows; None for no limit.
+    """
+    clock, table, known = RunClock(seconds), question.table, question.before.cells
+    against, cells = question.against, question.options.cells
     requested = read_requests(cells.hide, cells.publish, cells.cost_factor)
-    kept = (table.status == SECONDARY) & task.asked.keeps_secondaries & ~before.cells
+    kept = (table.status == SECONDARY) & question.options.keeps_secondaries & ~known
     granted = requested.grant(table, kept)
     kept &= (granted.status == SECONDARY) & granted.shown
     prices = costs(granted, cells.cost) * requested.factors(granted)
     prices[~granted.shown] = 0.0
     # What everyone has from before cannot be suppressed any more.
-    asked = granted.replace(status=np.where(before.cells, FIXED, granted.status))
-    attackers, sums = attackers_of(asked, task.against)
-    secondary = kept & task.against.secondaries
+    asked = granted.replace(status=np.where(known, FIXED, granted.status))
+    attackers, sums = AttackerKnowledge.public(), RespondentSums.none()
+    if against.beyond_public:
+        attackers = find_attackers(asked, against.attackers, against.coalitions)
+        sums = respondent_sums(asked)
+    secondary = kept & against.secondaries
     asked = as_demands(asked, secondary)
     # A requested cell without levels is judged as such: nobody may work it out. What
     # must be published, or was, is fixed for the search only.
     status = np.where(granted.status == FIXED, table.status, granted.status)
     judged = granted.replace(status=status, lpl=table.lpl, upl=table.upl, spl=table.spl)
-    none = np.zeros(len(table), dtype=bool)
+    accepted = unreachable = np.zeros(len(table), dtype=bool)
     notes: tuple[str, ...] = ()
-    accepted = none
     if cells.accept:
         judged, asked, accepted, notes = _accepted(
-            judged, asked, task, attackers, clock.end
+            judged, asked, question, attackers, clock.end
         )
         sums = _like(sums, asked, secondary)
-    given_up: tuple[str, ...] = ()
-    unreachable = none
-
-    def problem_of(levels: Table) -> Problem:
-        return Problem.of(
-            levels,
-            np.where(kept, 0.0, prices),
-            strict=strict,
-            attackers=attackers,
-            sums=sums,
-            secondary=secondary,
-        )
-
-    with explained(requested):
-        try:
-            problem = problem_of(asked)
-        except LevelError as error:
-            if requested.publish:
-                raise
-            found = _within_reach(asked, strict, clock.end, error.cells)
-            problem, given_up = problem_of(found.table), found.notes
-            unreachable = found.cells
+    problem_of = partial(
+        Problem.of,
+        cost=np.where(kept, 0.0, prices),
+        strict=against.strict,
+        attackers=attackers,
+        sums=sums,
+        secondary=secondary,
+    )
+    try:
+        problem = problem_of(asked)
+    except LevelError as error:
+        if requested.publish:
+            raise explained(error, requested) from error
+        found = _within_reach(asked, against.strict, clock.end, error.cells)
+        problem, notes = problem_of(found.table), notes + found.notes
+        unreachable = found.cells
     return Posed(
-        task=task,
-        given=table,
+        question=question,
         judged=judged,
-        before=before,
         requested=requested,
         kept=kept,
         price=np.where(granted.status == PRIMARY, 0.0, prices),
@@ -227,32 +199,19 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
         unreachable=unreachable,
         accepted=accepted,
         clock=clock,
-        notes=notes + given_up,
+        notes=notes,
     )
 
 
-def attackers_of(table: Table, asked: Against) -> tuple[Attackers, RespondentSums]:
-    """List the attackers that an office asks about, and the sums it protects."""
-    if not asked.beside_public:
-        return Attackers.public(), RespondentSums.none()
-    return asked.of(table), respondent_sums(table)
-
-
-@contextmanager
-def explained(requests: CellRequests) -> Iterator[None]:
-    """Say that requests to publish may be the reason where levels cannot be had."""
-    try:
-        yield
-    except LevelError as error:
-        if not requests.publish:
-            raise
-        listed = "; ".join(requests.settings()["publish"][:_LABELS_SHOWN])
-        raise LevelError(
-            f"{error.what}; cells that must be published: {listed}",
-            expected=error.expected,
-            hint="ask for fewer cells to be published, prefer them instead, or "
-            + error.hint,
-        ) from error
+def explained(error: LevelError, requests: LabelRequests) -> LevelError:
+    """Name requests to publish as a reason why levels cannot be reached."""
+    listed = "; ".join(requests.settings()["publish"][:_LABELS_SHOWN])
+    fewer = "ask for fewer cells to be published, prefer them instead, or "
+    return LevelError(
+        f"{error.what}; cells that must be published: {listed}",
+        expected=error.expected,
+        hint=fewer + error.hint,
+    )
 
 
 def as_demands(table: Table, cells: Mask) -> Table:
@@ -261,9 +220,8 @@ def as_demands(table: Table, cells: Mask) -> Table:
     return table.replace(status=np.where(cells, PRIMARY, table.status))
 
 
-@dataclass(frozen=True, eq=False)
-class _Reach:
-    """A table with levels that can be had, and which cells had others."""
+class _Reach(NamedTuple):
+    """A table with levels that can be reached, and which cells had others."""
 
     table: Table
     cells: Mask
@@ -275,35 +233,52 @@ def _within_reach(
 ) -> _Reach:
     """Lower levels that are out of reach even with everything suppressed.
 
-    Those of some cells, or of all where none are named. A cell that cannot move at all
-    is fixed: it is known whatever is suppressed, and protects nobody.
+    Those of `cells`, or of all where it is empty. A cell that cannot move at all is
+    fixed: it is known whatever is suppressed, and protects nobody.
     """
-    everything = table.with_pattern(table.status != FIXED)
     among = None
     if cells:
         among = np.zeros(len(table), dtype=bool)
         among[list(cells)] = True
-    verdict, _ = judge(everything, strict=strict, deadline=deadline, among=among)
-    lower, status, lowered = _lower(table, verdict.exposed, strict)
+    exposed = _exposed_at_best(table, strict, deadline, among)
+    levels, lowered = _lowered(table, exposed, strict)
     if not lowered.any():
         return _Reach(table, lowered, ())
-    shares = {e.label: _share_in_words(e.share) for e in verdict.exposed}
+    fixed = lowered & (levels["upl"] == 0) & (levels["lpl"] == 0)
+    table = table.replace(**levels, status=np.where(fixed, FIXED, table.status))
+    shares = _shares(exposed)
     number = "1 cell has" if len(shares) == 1 else f"{len(shares)} cells have"
     note = f"{number} levels beyond any pattern: {_listed(shares)}"
-    return _Reach(lower.replace(status=status), lowered, (note,))
+    return _Reach(table, lowered, (note,))
 
 
-def _lower(
-    table: Table, exposed: tuple[Exposure, ...], strict: bool
-) -> tuple[Table, NDArray[np.str_], Mask]:
+def _exposed_at_best(
+    table: Table,
+    strict: bool,
+    deadline: float | None,
+    among: Mask | None,
+    attackers: AttackerKnowledge | None = None,
+) -> tuple[Exposure, ...]:
+    """Return which cells are exposed although everything that may be is suppressed."""
+    everything = table.with_pattern(table.status != FIXED)
+    how: dict[str, Any] = {"strict": strict, "deadline": deadline}
+    verdict, certificate = judge(everything, among=among, **how)
+    if attackers is not None:
+        how |= {"attackers": attackers, "sums": RespondentSums.none()}
+        verdict, _ = judge_attackers(everything, verdict, certificate, **how)
+    return verdict.exposed
+
+
+def _lowered(
+    table: Table, exposed: Sequence[Exposure], strict: bool
+) -> tuple[dict[str, NDArray[np.float64]], Mask]:
     """Lower the levels of exposed cells to the intervals that attackers are left with.
 
-    Returns the table, statuses in which cells that cannot move are fixed, and which
-    cells were exposed.
+    Returns all levels, and which cells were exposed.
     """
     margin = strict_margin(table) if strict else np.zeros(len(table))
     levels = {name: getattr(table, name).copy() for name in ("lpl", "upl", "spl")}
-    status, cells = table.status.copy(), np.zeros(len(table), dtype=bool)
+    cells = np.zeros(len(table), dtype=bool)
     for e in exposed:
         cell, value = e.cell, float(table.value[e.cell])
         if np.isnan(e.low) or np.isnan(e.high):
@@ -311,79 +286,49 @@ def _lower(
         cells[cell] = True
         had = {"upl": e.high - value, "lpl": value - e.low, "spl": e.high - e.low}
         most = {
-            name: _floored(room - margin[cell], table.is_integer)
-            for name, room in had.items()
+            name: _floored(width - margin[cell], table.is_integer)
+            for name, width in had.items()
         }
         for name, level in levels.items():
             level[cell] = min(level[cell], most[name])
         if not levels["upl"][cell] and not levels["lpl"][cell]:
             way = max(("upl", "lpl"), key=had.__getitem__)
             levels[way][cell] = most[way]
-        if not levels["upl"][cell] and not levels["lpl"][cell]:
-            status[cell] = FIXED
-    return table.replace(**levels), status, cells
+    return levels, cells
 
 
 def _accepted(
     judged: Table,
     asked: Table,
-    task: Task,
-    attackers: Attackers,
+    question: TableQuestion,
+    attackers: AttackerKnowledge,
     deadline: float | None,
 ) -> tuple[Table, Table, Mask, tuple[str, ...]]:
     """Lower the levels of cells for which the user accepts what can be had."""
-    named = read_requests(task.asked.cells.accept, None, None).hide
-    cells = np.zeros(len(judged), dtype=bool)
-    for label in named:
-        cells |= select(judged, label)
-    if (cells & (judged.status != PRIMARY)).any():
-        first = int(np.flatnonzero(cells & (judged.status != PRIMARY))[0])
+    named = read_requests(question.options.cells.accept, None, None).hide
+    none = np.zeros(len(judged), dtype=bool)
+    cells = np.logical_or.reduce([none, *(select(judged, label) for label in named)])
+    others = np.flatnonzero(cells & (judged.status != PRIMARY))
+    if len(others):
         raise InputError(
-            f"lower levels are accepted for {judged.label(first)}, which is not "
-            "sensitive",
+            f"lower levels are accepted for {judged.label(int(others[0]))}, which is "
+            "not sensitive",
             expected="labels of sensitive cells",
             hint="make the label narrower",
         )
-    strict = task.against.strict
-    everything = asked.with_pattern(asked.status != FIXED)
-    verdict, certificate = judge(
-        everything, strict=strict, deadline=deadline, among=cells
-    )
-    verdict, _ = judge_attackers(
-        everything,
-        verdict,
-        certificate,
-        strict=strict,
-        deadline=deadline,
-        attackers=attackers,
-        sums=RespondentSums.none(),
-    )
-    exposed = tuple(e for e in verdict.exposed if cells[e.cell])
-    lower, _, changed = _lower(judged, exposed, strict)
+    strict = question.against.strict
+    found = _exposed_at_best(asked, strict, deadline, cells, attackers)
+    exposed = sorted((e for e in found if cells[e.cell]), key=lambda e: -e.share)
+    levels, changed = _lowered(judged, exposed, strict)
     if not changed.any():
         return judged, asked, changed, ()
-    shares: dict[str, str] = {}
-    for e in sorted(exposed, key=lambda e: -e.share):
-        shares[e.label] = _share_in_words(e.share)  # the smallest share comes last
-    words = (
-        f"levels of {int(changed.sum()):,} cells lowered to what can be had, as "
-        "accepted for them"
-    )
+    number = f"{int(changed.sum()):,}"
+    words = f"levels of {number} cells lowered to what can be had, as accepted for them"
     origin = replace(judged.origin, by_hand=(*judged.origin.by_hand, words))
-    levels = {name: getattr(lower, name) for name in ("lpl", "upl", "spl")}
-    searched = {
-        name: np.where(changed, level, getattr(asked, name))
-        for name, level in levels.items()
-    }
-    note = f"{words}: {_listed(shares)}"
+    searched = {n: np.where(changed, of, getattr(asked, n)) for n, of in levels.items()}
+    note = f"{words}: {_listed(_shares(exposed))}"
     judged = judged.replace(**levels, origin=origin)
     return judged, asked.replace(**searched), changed, (note,)
-
-
-def _secondary(problem: Problem) -> Mask:
-    """Cells with demands that are not sensitive."""
-    nothing = np.zeros(len(problem.table), dtype=bool)
-    return nothing if problem.secondary is None else problem.secondary
 
 
 def _like(sums: RespondentSums, table: Table, secondary: Mask) -> RespondentSums:
@@ -394,34 +339,45 @@ def _like(sums: RespondentSums, table: Table, secondary: Mask) -> RespondentSums
     return respondent_sums(table.replace(status=status))
 
 
-def _problem_like(posed: Posed, table: Table, secondary: Mask | None = None) -> Problem:
-    """Set up the problem of a table with the costs and attackers of another."""
-    problem, strict = posed.problem, posed.task.against.strict
-    secondary = _secondary(problem) if secondary is None else secondary
+def _problem_like(posed: Posed, table: Table, new: Mask | None = None) -> Problem:
+    """Set up the problem of a table with the costs and attackers of another.
+
+    `new` are further cells with demands that are not sensitive.
+    """
+    problem = posed.problem
+    parts = [part for part in (problem.secondary, new) if part is not None]
+    secondary = np.logical_or.reduce([np.zeros(len(table), dtype=bool), *parts])
     return Problem.of(
         table,
         np.where(posed.kept, 0.0, posed.price),
-        strict=strict,
+        strict=posed.question.against.strict,
         attackers=problem.attackers,
         sums=_like(problem.sums, table, secondary),
         secondary=secondary,
     )
 
 
-def _listed(shares: Mapping[str, str]) -> str:
-    shown = [f"{label} ({share})" for label, share in shares.items()][:_LABELS_SHOWN]
-    more = len(shares) - len(shown)
-    return "; ".join(shown) + (f" and {more} more" if more else "")
+def _listed(words: Sequence[str]) -> str:
+    more = len(words) - _LABELS_SHOWN
+    rest = f" and {more:,} more" if more > 0 else ""
+    return "; ".join(words[:_LABELS_SHOWN]) + rest
 
 
-def _share_in_words(share: float) -> str:
-    """Say how much of its levels a cell can have; never "100 %", which it cannot."""
-    if share > 1 - _ROUNDING_SHARE:
-        return (
-            "all of its levels but for rounding: levels a millionth lower, or known "
-            "bounds as much wider, can be had"
-        )
-    return f"at most {min(100 * share, 99.9):.3g} % of its levels"
+def _shares(exposed: Sequence[Exposure]) -> list[str]:
+    """Describe how much of its levels each cell can have; never "100 %".
+
+    Of several shares of a cell it is the smallest.
+    """
+    found: dict[str, float] = {}
+    for e in exposed:
+        found[e.label] = min(e.share, found.get(e.label, np.inf))
+    return [
+        f"{label} (all of its levels but for rounding: levels a millionth lower, or "
+        "known bounds as much wider, can be had)"
+        if share > 1 - _ROUNDING_SHARE
+        else f"{label} (at most {min(100 * share, 99.9):.3g} % of its levels)"
+        for label, share in found.items()
+    ]
 
 
 def _floored(had: float, whole: bool) -> float:

@@ -1,4 +1,4 @@
-"""The verb protect: read, pose, solve, judge; the result is written by `write`.
+"""The verb protect: read, pose, solve, judge; and its methods.
 
 Frames in, frames out: whatever kind of frame is given, the frames in the answer are of
 the same kind.
@@ -6,57 +6,42 @@ the same kind.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from evosdc import __version__
-from evosdc.api.attackers import Against
-from evosdc.api.pose import Posed, Task, pose
+from evosdc.api.pose import Posed, pose
 from evosdc.api.solve import Solution, settings_of, solve
-from evosdc.api.sources import as_asked, known_before, template_of
-from evosdc.compile import small_jobs
+from evosdc.api.sources import TableQuestion, verb
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
 from evosdc.io.checkpoint import as_checkpoint
 from evosdc.io.text import formula_notes
-from evosdc.options import verb
-from evosdc.options.tables import (
-    FORMER,
-    PROTECT,
-    Asked,
-    Attackers,
-    CellRequests,
-    Prior,
-    ProtectKeywords,
-    Read,
-    Run,
-    Seconds,
-    Stop,
-)
+from evosdc.options import tables as options
 from evosdc.parallel import open_workers
-from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import Searched, with_next_steps
-from evosdc.results.tables import Protection
+from evosdc.results.tables import Protection, Tabulation
+from evosdc.suppress.run.registry import load_methods
 from evosdc.suppress.running import lower_bound
 from evosdc.table.status import PRIMARY
 
 
-@verb(PROTECT, **FORMER)
-@small_jobs.job()
+@verb(options.PROTECT)
 def protect(
     table: Any,
     *,
     method: str = "auto",
-    time_limit: Seconds = "auto",
+    time_limit: options.Seconds = "auto",
     seed: int = 0,
     workers: int | None = None,
-    stop: Stop | None = None,
-    attackers: Attackers | None = None,
-    cells: CellRequests | None = None,
-    prior: Prior | None = None,
-    read: Read | None = None,
-    run: Run | None = None,
+    stop: options.Stop | None = None,
+    attackers: options.Attackers | None = None,
+    cells: options.CellRequests | None = None,
+    prior: options.Prior | None = None,
+    read: options.Read | None = None,
+    run: options.Run | None = None,
 ) -> Protection:
     """Hide the cheapest cells that make a table safe, and prove it.
 
@@ -100,11 +85,11 @@ def protect(
     >>> result.safe, result.secondaries, result.cost
     (True, 3, 90.0)
     """
-    keywords = ProtectKeywords(
+    keywords = options.ProtectKeywords(
         method=method, time_limit=time_limit, seed=seed, workers=workers
     )
-    asked = Asked.of(
-        PROTECT,
+    given = options.VerbOptions.of(
+        options.PROTECT,
         stop=stop,
         attackers=attackers,
         cells=cells,
@@ -112,45 +97,38 @@ def protect(
         read=read,
         run=run,
     )
-    checkpoint = as_checkpoint(asked.run.checkpoint, resume=asked.run.resume)
-    resolved = as_asked(table, asked)
-    against = Against.asked(asked.attackers, resolved)
-    task = Task(keywords, asked, against, checkpoint)
-    small_jobs.has(len(resolved))
-    # Joined before the clock of the run starts: a wrong address is told at once.
-    with open_workers(asked.run.cluster, workers) as found_workers:
-        before = known_before(resolved, asked.prior.already_published)
-        posed = pose(resolved, before, task)
-        result = _result(solve(posed, found_workers))
-    template = template_of(table)
-    answer = replace(
-        result,
-        pattern=like(pattern_frame(result.table), template),
-        published=like(published_frame(result.table), template),
-    )
-    if task.checkpoint is not None and not task.checkpoint.keep:
-        task.checkpoint.remove()
-    return answer
+    checkpoint = as_checkpoint(given.run.checkpoint, resume=given.run.resume)
+    question = TableQuestion.of(table, given)
+    # Joined before the clock of the run starts: a wrong address is reported first.
+    with open_workers(given.run.cluster, workers) as found_workers:
+        posed = pose(question, keywords.seconds(given.stop))
+        solution = solve(posed, keywords, checkpoint, found_workers)
+    first = table[0] if isinstance(table, (list, tuple)) else table
+    template = first.frame if isinstance(first, Tabulation) else first
+    result = _result(solution, keywords, template)
+    if checkpoint is not None and not checkpoint.keep:
+        checkpoint.remove()
+    return result
 
 
-def _result(solution: Solution) -> Protection:
-    """Bound the cost, and say what was done and what it is worth."""
+def _result(
+    solution: Solution, keywords: options.ProtectKeywords, template: Any
+) -> Protection:
+    """Bound the cost; answer in frames of the kind that `template` is."""
     posed, search, judged = solution.posed, solution.search, solution.judged
-    task, before, clock = posed.task, posed.before, posed.clock
+    question, clock = posed.question, posed.clock
     assert judged is not None
-    table, against = judged.table, task.against
-    seconds = search.seconds
+    table, before, seconds = judged.table, question.before, search.seconds
     cost, paid = posed.cost_of(table), float(posed.price[posed.kept].sum())
     bound = lower_bound(solution.problem, cost - paid, search, clock.left())
     bound = None if bound is None else bound + paid
+    beyond = bool(posed.unreachable.any())
     verdict = with_next_steps(
         judged.verdict,
         table,
         earlier=before.cells,
         limited=clock.end is not None,
-        searched=Searched(
-            search.reason or "", clock.over(), bool(posed.unreachable.any())
-        ),
+        searched=Searched(search.reason or "", clock.over(), beyond),
     )
     return Protection(
         table=table,
@@ -159,49 +137,86 @@ def _result(solution: Solution) -> Protection:
         lower_bound=bound,
         gap=gap_of(cost, bound),
         verdict=verdict,
-        claim=claim_of(
-            table,
-            verdict,
-            strict=against.strict,
-            secondaries=against.secondaries,
-            earlier=before.words,
-            known=before.cells,
-            attackers=against.kind,
-            coalitions=len(against.coalitions),
-            bound=None if bound is None else search.bound_source,
+        claim=question.claim(
+            table, verdict, None if bound is None else search.bound_source
         ),
         certificate=judged.certificate,
         record=tuple(search.record.entries),
         seconds=seconds,
         evaluations=search.evaluations,
-        seed=task.keywords.seed,
+        seed=keywords.seed,
         version=__version__,
         reason=search.reason or "finished",
-        settings=settings_of(posed, solution.method.name, table),
+        settings=settings_of(posed, keywords, solution.method.name, table),
         notes=_notes(posed, solution.notes),
         known=before.cells if before.words else None,
         earlier=before.files,
         accepted=posed.accepted,
-        wished=(posed.judged.status == PRIMARY) & (posed.given.status != PRIMARY),
+        wished=(posed.judged.status == PRIMARY) & (question.table.status != PRIMARY),
+        pattern=like(pattern_frame(table), template),
+        published=like(published_frame(table), template),
     )
 
 
 def _notes(posed: Posed, found: tuple[str, ...]) -> tuple[str, ...]:
-    given, before = posed.given, posed.before
-    codes = {d.name: d.hierarchy.codes for d in given.dimensions}
-    notes = (
+    given, more = posed.question.table, list[str]()
+    if not len(posed.judged.primaries):
+        more.append(
+            "the table has no sensitive cells, so there was nothing to protect"
+            if given.origin.rules
+            else "no cell is sensitive and no rule looked for any: not judged"
+        )
+    return (
         *given.notes,
-        *before.notes,
+        *posed.question.before.notes,
         *posed.notes,
         *posed.beyond_attackers(),
         *found,
-        *formula_notes(codes),
+        *formula_notes({d.name: d.hierarchy.codes for d in given.dimensions}),
+        *more,
     )
-    if len(posed.judged.primaries):
-        return notes
-    if given.origin.rules:
-        return (
-            *notes,
-            "the table has no sensitive cells, so there was nothing to protect",
+
+
+@dataclass(frozen=True)
+class MethodInfo:
+    """A method of `protect`: what it does, takes, and where it was published.
+
+    `options` are its parameters with their published defaults.
+    """
+
+    name: str
+    summary: str
+    tables: str
+    options: Mapping[str, Any]
+    source: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return an entry of the list that ``evosdc methods --json`` prints."""
+        return {
+            "method": self.name,
+            "summary": self.summary,
+            "tables": self.tables,
+            "options": dict(self.options),
+            "source": self.source,
+        }
+
+
+def methods() -> tuple[MethodInfo, ...]:
+    """List every method: what tables it takes, its options and its source.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> [m.name for m in evosdc.methods() if m.tables == "two-dimensional"][:3]
+    ['sp', 'hypercube-2d', 'castro']
+    """
+    return tuple(
+        MethodInfo(
+            name=m.name,
+            summary=m.summary,
+            tables=m.tables,
+            options={f.name: f.default for f in fields(m.parameters)},
+            source=m.source,
         )
-    return (*notes, "no cell is sensitive and no rule looked for any: not judged")
+        for m in load_methods().values()
+    )

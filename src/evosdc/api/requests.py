@@ -2,62 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.io import read_labels
 from evosdc.options.objects import CostFactors, Labels
-from evosdc.suppress.problem.requests import CellRequests, Label
+from evosdc.suppress.problem.requests import Label, LabelRequests
 from evosdc.table.codes import tidy_code
 
+_FACTOR_HINT = "above 1 keeps cells, below 1 hides them first"
 
-def read_requests(hide: Labels, publish: Labels, prefer: CostFactors) -> CellRequests:
+
+def read_requests(hide: Labels, publish: Labels, prefer: CostFactors) -> LabelRequests:
     """Read requests as users write them.
 
     A label is a mapping from dimension to code, or text such as
-    ``"region=North,size=s*"``. Text that starts with ``@`` names a CSV file with a
-    column a dimension, blank for any code, and a column ``factor`` for preferences.
+    ``"region=North,size=s*"``. Text that starts with ``@`` names a CSV file with one
+    column per dimension, blank for any code, and a column ``factor`` for preferences.
     """
-    return CellRequests(
+    return LabelRequests(
         hide=[label for label, _ in _labels(hide)],
         publish=[label for label, _ in _labels(publish)],
-        prefer=_preferences(prefer),
+        prefer=list(_preferences(prefer)),
     )
 
 
-def _labels(given: Labels) -> list[tuple[Label, float | None]]:
-    if given is None:
-        return []
-    if isinstance(given, (str, Mapping)):
-        given = [given]
-    found: list[tuple[Label, float | None]] = []
-    for one in given:
+def _labels(given: Labels) -> Iterator[tuple[Label, float | None]]:
+    """Yield labels, with the factors that a file gives them."""
+    for one in [given] if isinstance(given, (str, Mapping)) else given or ():
         if not isinstance(one, str):
-            found.append(({k: str(v) for k, v in one.items()}, None))
+            yield {k: str(v) for k, v in one.items()}, None
         elif one.startswith("@"):
-            found += read_labels(one[1:])
+            yield from read_labels(one[1:])
         else:
-            found.append((_label(one), None))
-    return found
+            yield _label(one), None
 
 
-def _preferences(given: CostFactors) -> list[tuple[Label, float]]:
-    if given is None:
-        return []
-    if isinstance(given, str):
-        given = [given]
-    pairs: Iterable[Any] = given.items() if isinstance(given, Mapping) else given
-    found: list[tuple[Label, float]] = []
-    for pair in pairs:
+def _preferences(given: CostFactors) -> Iterator[tuple[Label, float]]:
+    listed: Iterable[Any] = [given] if isinstance(given, str) else given or ()
+    for pair in given.items() if isinstance(given, Mapping) else listed:
         if isinstance(pair, str):
             pair = _preference(pair)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise InputError(
                 f"a preference is a {type(pair).__name__}",
                 expected="a label and a factor, such as ('region=North', 5)",
-                hint="above 1 keeps cells, below 1 hides them first",
+                hint=_FACTOR_HINT,
             )
         one, times = pair
         for label, factor in _labels(one):
@@ -66,16 +58,15 @@ def _preferences(given: CostFactors) -> list[tuple[Label, float]]:
                 raise InputError(
                     f"{one} has no column 'factor'",
                     expected="a factor for each label",
-                    hint="add the column: above 1 keeps cells, below 1 hides them",
+                    hint=f"add the column: {_FACTOR_HINT}",
                 )
             if isinstance(number, bool) or not isinstance(number, Real):
                 raise InputError(
                     f"the factor of a preference is a {type(number).__name__}",
                     expected="a number of 0 or more",
-                    hint="above 1 keeps cells, below 1 hides them first",
+                    hint=_FACTOR_HINT,
                 )
-            found.append((label, float(number)))
-    return found
+            yield label, float(number)
 
 
 def _label(text: str) -> Label:
@@ -104,5 +95,5 @@ def _preference(text: str) -> tuple[str, float | None]:
         raise InputError(
             f"a preference is {text!r}",
             expected="a label and a factor, such as region=North=5",
-            hint="above 1 keeps cells, below 1 hides them first",
+            hint=_FACTOR_HINT,
         ) from None

@@ -9,37 +9,29 @@ from its pattern.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from evosdc.api.completing import cells_for, undecided
-from evosdc.api.judging import judge_all
-from evosdc.api.pattern_checkpoint import Stored, following, take_up
+from evosdc.api.checkpoints import resumed_pattern, writing_patterns
+from evosdc.api.judging import attacker_settings, cells_for, judge_all, undecided
 from evosdc.api.pose import Posed, explained
 from evosdc.api.requests import read_requests
 from evosdc.attack.certificate import joined
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import TimeLimit
-from evosdc.options.tables import settings
+from evosdc.io.checkpoint import Checkpoint
+from evosdc.options.tables import ProtectKeywords, settings
 from evosdc.parallel import Workers
-from evosdc.results import Certificate, Exposure, TableVerdict
+from evosdc.results import Certificate, TableVerdict
+from evosdc.suppress import running
 from evosdc.suppress.methods.contracted import completed
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.running import (
-    INTERRUPTED,
-    Clock,
-    ending,
-    first_bound,
-    run,
-    stopping,
-)
+from evosdc.suppress.running import INTERRUPTED, RunClock, ending, first_bound, run
 from evosdc.table import Table
 from evosdc.table.status import SECONDARY
 
@@ -52,16 +44,14 @@ _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
 # What is kept for judging the last pattern: times of what the one before took, and a
 # share of the limit. With half of it busy machines judge too late.
 _MARGIN, _LEAST_SHARE = 1.5, 0.08
-# Better patterns are judged while the search goes on, from this share of the limit on:
-# where the cost has fallen by one share, and after another one of the limit at least.
-# At half of these the search has less time, at twice of them the answer of a search
-# that ends late is older.
+# Better patterns are judged while the search goes on, from this share of the limit on,
+# where the cost has fallen by one share, and another share of the limit apart. At half
+# of these the search has less time, at twice the answer of one that ends late is older.
 _JUDGED_FROM, _FALLEN, _APART = 0.4, 0.03, 0.2
 # Rounds of demands that the judge asks for. Each one asks for more: few are needed.
 _ROUNDS = 6
 # Share of the cells that must be decided for a forecast, and what to try without one.
 _TELLING_SHARE, _TIMES_WITHOUT_FORECAST = 0.1, 4.0
-OnPattern = Callable[[Table], None]
 # Options that say how a run is carried out, and change no answer.
 _HOW = ("workers", "cluster", "checkpoint", "resume", "on_progress", "on_pattern")
 # Of what the quickest judgement took, how much is kept for one more, which asks for no
@@ -79,7 +69,7 @@ FIRST_INSTEAD = (
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A pattern, the table as it would be published, and the judge's word on it."""
+    """A pattern, the table as it would be published, and the judge's verdict."""
 
     pattern: Pattern
     table: Table
@@ -90,7 +80,7 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What came of a question, which may ask for less or more than at first.
+    """The answer to a question, which may ask for less or more than at first.
 
     `problem` is the one that the search bounded the cost of.
     """
@@ -104,22 +94,29 @@ class Solution:
 
 
 def solve(
-    posed: Posed,
-    workers: Workers,
+    posed: Posed, keywords: ProtectKeywords, kept: Checkpoint | None, workers: Workers
 ) -> Solution:
     """Search until a criterion ends it, and judge what is found."""
-    task, problem, clock = posed.task, posed.problem, posed.clock
-    method = _method(task.keywords.method, problem)
-    parameters = method.configure(task.asked.run.method_options or {})
-    stored = _stored(posed, method)
+    problem, clock, given = posed.problem, posed.clock, posed.question.options
+    method = find_method(FLAGSHIP if keywords.method == "auto" else keywords.method)
+    refused = method.takes(problem)
+    if refused is not None:
+        raise MethodError(
+            f"method {method.name!r} does not take this table: {refused}",
+            expected=method.tables,
+            hint="use --method auto, or see: evosdc methods",
+        )
+    parameters = method.configure(given.run.method_options or {})
+    stored = None
+    if kept is not None:
+        about = settings_of(posed, keywords, method.name, posed.judged)
+        about["known"] = posed.question.before.cells
+        stored = resumed_pattern(kept, posed.question.table, about)
     spent = 0.0 if stored is None else stored.seconds
     clock.count(spent)
-    heard, on_pattern = task.asked.run.on_progress, task.asked.run.on_pattern
-    search = Search(
-        seed=task.keywords.seed,
-        workers=workers,
-        record=RunRecord(listeners=[heard] if heard else []),
-    )
+    listener = given.run.on_progress
+    record = RunRecord(listeners=[listener] if listener else [])
+    search = Search(seed=keywords.seed, workers=workers, record=record)
     search.note(f"started: {method.name}")
     if stored is not None:
         hidden = stored.hidden
@@ -127,8 +124,7 @@ def solve(
         search.resume(had, spent, stored.evaluations)
         search.note(stored.words())
     _stop(search, posed, 0.0)
-    kept = task.checkpoint
-    with nullcontext() if kept is None else following(kept, search, clock):
+    with writing_patterns(kept, search, clock):
         posed, first = _first_judged(posed, search, method, workers)
         meanwhile = _Meanwhile(posed, search, first)
         search.callbacks.append(meanwhile)
@@ -141,10 +137,10 @@ def solve(
         first = meanwhile.judged
     if search.reason == INTERRUPTED:
         clock.end_soon()
-    search.note(ending(search, method.name, task.asked.stop.evaluations))
+    search.note(ending(search, method.name, given.stop.evaluations))
     solution = Solution(solved, solved.problem, method, search, first, notes)
     try:
-        return _judged_to_the_end(solution, pattern, workers, on_pattern, meanwhile)
+        return _judged_to_the_end(solution, pattern, workers, meanwhile)
     except KeyboardInterrupt:
         if first is None:
             raise
@@ -153,11 +149,7 @@ def solve(
 
 
 def _judged_to_the_end(
-    solution: Solution,
-    pattern: Pattern,
-    workers: Workers,
-    on_pattern: OnPattern | None,
-    meanwhile: _Meanwhile,
+    solution: Solution, pattern: Pattern, workers: Workers, meanwhile: _Meanwhile
 ) -> Solution:
     """Judge a pattern, and ask for more where it leaves cells exposed.
 
@@ -165,10 +157,10 @@ def _judged_to_the_end(
     """
     posed, search, first = solution.posed, solution.search, solution.judged
     clock, late = posed.clock, tuple[str, ...]()
-    began = clock.spent()
-    judged: Judged | None = None
+    began, judged = clock.spent(), None
+    on_pattern = posed.question.options.run.on_pattern
 
-    def judging() -> Clock:
+    def judging() -> RunClock:
         if first is None or not first.verdict.ok or clock.end is None:
             return clock
         return clock.within(clock.left() - _KEPT_FOR_COMPLETING * meanwhile.checking)
@@ -185,13 +177,15 @@ def _judged_to_the_end(
             if more is None:
                 break
             posed = more
-            better = _completed(posed, pattern)
-            if better is None or np.array_equal(better.hidden, pattern.hidden):
+            half = Search(stop=TimeLimit(0.5 * posed.clock.before(0.0)))
+            try:
+                better = completed(posed.problem, pattern, half)
+            except LevelError:
                 break
-            search.note(
-                f"{len(judged.verdict.exposed_cells)} cells were exposed: more is "
-                "suppressed"
-            )
+            if np.array_equal(better.hidden, pattern.hidden):
+                break
+            exposed = len(judged.verdict.exposed_cells)
+            search.note(f"{exposed} cells were exposed: more is suppressed")
         pattern = better
     assert judged is not None
     if not judged.verdict.ok and first is not None and first.verdict.ok:
@@ -219,56 +213,47 @@ def _completed_by(
     """
     problem, hidden = posed.problem, judged.pattern.hidden
     cells = undecided(judged.table, judged.verdict)
-    against_all = posed.task.against.beside_public
-    more = cells_for(
-        judged.table, cells, hidden, problem.cost, safe.certificate, against_all
-    )
+    against_all = posed.question.against.beyond_public
+    proof = safe.certificate
+    more = cells_for(judged.table, cells, hidden, problem.cost, proof, against_all)
     pattern = replace(problem.pattern(hidden | more), hints=())
-    if pattern.cost < safe.pattern.cost and _exact(safe) and _exact(judged):
-        proved = replace(
-            judged, certificate=joined([judged.certificate, safe.certificate])
-        )
+    if pattern.cost < safe.pattern.cost and safe.verdict.exact and judged.verdict.exact:
+        proved = replace(judged, certificate=joined([judged.certificate, proof]))
         both = _judge(posed, pattern, posed.clock, workers, proved)
         if both.verdict.ok:
             return both, COMPLETED.format(f"{len(cells):,}")
     return safe, FIRST_INSTEAD
 
 
-def _completed(posed: Posed, pattern: Pattern) -> Pattern | None:
-    """Suppress what a question asks for beyond a pattern, in half of the time left."""
-    left = posed.clock.before(0.0)
-    own = Search(stop=TimeLimit(0.5 * left))
-    try:
-        return completed(posed.problem, pattern, own)
-    except LevelError:
-        return None
-
-
 def _first_judged(
     posed: Posed, search: Search, method: Method, workers: Workers
 ) -> tuple[Posed, Judged | None]:
-    """Judge a quick pattern, and leave the search what judging does not need.
+    """Judge a quick pattern, and give the search the time that judging does not need.
 
-    None without a limit of time, or where the judge is done in a moment anyway. Levels
-    that the quick method finds to be beyond any pattern are lowered.
+    None without a limit of time, or where judging takes a moment anyway. Levels that
+    the quick method finds to be beyond any pattern are lowered.
     """
-    clock, problem = posed.clock, posed.problem
-    limit = clock.limit
+    clock, problem, limit = posed.clock, posed.problem, posed.clock.limit
     quick = problem.network is not None and not problem.has_attackers
     if quick or math.isinf(limit):
         return posed, None
     own = Search(seed=search.seed, stop=TimeLimit(_QUICK_SHARE * limit))
     began = clock.spent()
     try:
-        pattern = _quick_pattern(problem, search.stored, own)
+        if search.stored is not None:
+            pattern = completed(problem, search.stored, own)
+        else:
+            found = find_method(_QUICK)
+            if found.takes(problem) is not None:
+                found = find_method(_QUICK_WITHOUT_DIMENSIONS)
+            pattern = found.run(problem, found.configure({}), own)
         built = clock.spent()
         if pattern.hidden[problem.hideable].all():
             # Of a pattern without witnesses the judge asks one program after another.
             search.note("no first pattern was found in its share of the limit")
             return posed, None
-        judged = _judge(
-            posed, pattern, clock.within(_JUDGE_SHARE * limit), workers, None
-        )
+        share = clock.within(_JUDGE_SHARE * limit)
+        judged = _judge(posed, pattern, share, workers, None)
     except LevelError as error:
         lower = None if posed.requested.publish else posed.lowered(error.cells)
         if lower is None:
@@ -289,10 +274,9 @@ def _first_judged(
 
 
 class _Meanwhile:
-    """Judges what a search has found so far, in between, under a limit of time.
+    """Judges what a search has found so far, while it goes on, under a limit of time.
 
-    That is the answer where there is no time to judge a later pattern, and tells how
-    much of it judging takes: patterns by programs take longer than the first one.
+    That is the answer where a later pattern cannot be judged, and it measures judging.
     """
 
     def __init__(self, posed: Posed, search: Search, first: Judged | None) -> None:
@@ -323,52 +307,34 @@ class _Meanwhile:
         _stop(search, posed, _MARGIN * took)
 
 
-def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> Pattern:
-    """Complete the pattern of a run that was cut short, or build one quickly."""
-    if stored is not None:
-        return completed(problem, stored, search)
-    quick = find_method(_QUICK)
-    if quick.takes(problem) is not None:
-        quick = find_method(_QUICK_WITHOUT_DIMENSIONS)
-    return quick.run(problem, quick.configure({}), search)
-
-
 def _stop(search: Search, posed: Posed, judging: float) -> None:
-    """Let a search go on until so many seconds are left, or it has what was asked."""
-    stop, clock = posed.task.asked.stop, posed.clock
+    """Have a search end when so many seconds are left, or by what the user set."""
+    stop, clock = posed.question.options.stop, posed.clock
     end = None
     if math.isfinite(clock.limit):
         most = _JUDGE_SHARE * clock.limit
         reserve = max(min(judging, most), _LEAST_SHARE * clock.limit)
         end = search.seconds + clock.before(reserve)
-    search.stop = stopping(end, stop.evaluations, stop.gap)
+    search.stop = running.stopping(end, stop.evaluations, stop.gap)
 
 
 def _judge(
-    posed: Posed,
-    pattern: Pattern,
-    clock: Clock,
-    workers: Workers,
-    before: Judged | None,
+    posed: Posed, found: Pattern, clock: RunClock, workers: Workers, last: Judged | None
 ) -> Judged:
     """Judge a pattern as it would be published."""
-    table = posed.published(pattern.hidden)
+    table = posed.published(found.hidden)
     began = posed.clock.spent()
     verdict, certificate = judge_all(
         table,
-        posed.task.against,
+        posed.question.against,
         attackers=posed.problem.attackers,
-        known=posed.before.cells,
+        known=posed.question.before.cells,
         deadline=clock.end,
-        hints=pattern.hints,
+        hints=found.hints,
         workers=workers,
-        seen=before.certificate if before is not None and _exact(before) else None,
+        seen=last.certificate if last and last.verdict.exact else None,
     )
-    return Judged(pattern, table, verdict, certificate, posed.clock.spent() - began)
-
-
-def _exact(judged: Judged) -> bool:
-    return judged.verdict.exact
+    return Judged(found, table, verdict, certificate, posed.clock.spent() - began)
 
 
 def _without_useless(posed: Posed, judged: Judged) -> Pattern | None:
@@ -376,15 +342,11 @@ def _without_useless(posed: Posed, judged: Judged) -> Pattern | None:
 
     They move in no deviation, so they protect nothing. None where there are none.
     """
-
-    def useless(e: Exposure) -> bool:
-        secondary = judged.table.status[e.cell] == SECONDARY
-        follows = e.low == e.high and not e.reason
-        return bool(secondary and follows and not posed.kept[e.cell])
-
-    cells = [e.cell for e in judged.verdict.exposed if useless(e)]
     hidden = judged.pattern.hidden.copy()
-    hidden[cells] = False
+    for e in judged.verdict.exposed:
+        secondary = judged.table.status[e.cell] == SECONDARY
+        if secondary and e.low == e.high and not e.reason and not posed.kept[e.cell]:
+            hidden[e.cell] = False
     if np.array_equal(hidden, judged.pattern.hidden):
         return None
     return replace(posed.problem.pattern(hidden), hints=judged.pattern.hints)
@@ -397,11 +359,10 @@ def _searched(
     asked = posed
     while True:
         try:
-            with explained(posed.requested):
-                return (asked, *run(asked.problem, method, parameters, search))
+            return (asked, *run(asked.problem, method, parameters, search))
         except LevelError as error:
             if posed.requested.publish:
-                raise
+                raise explained(error, posed.requested) from error
             lower = asked.lowered(error.cells)
         if lower is None:
             # Next to the end of what can be had a method may miss it by rounding.
@@ -417,39 +378,17 @@ def _searched(
             first_bound(asked.problem, search)
 
 
-def _method(name: str, problem: Problem) -> Method:
-    chosen = find_method(FLAGSHIP if name == "auto" else name)
-    refused = chosen.takes(problem)
-    if refused is not None:
-        raise MethodError(
-            f"method {chosen.name!r} does not take this table: {refused}",
-            expected=chosen.tables,
-            hint="use --method auto, or see: evosdc methods",
-        )
-    return chosen
+def _too_short(
+    clock: RunClock, verdict: TableVerdict, judging: float, method: str
+) -> str:
+    """Say that a limit was too short to judge what was found, and which one to try.
 
-
-def _stored(posed: Posed, method: Method) -> Stored | None:
-    """Return what a run that was cut short had, where this one goes on from it."""
-    kept = posed.task.checkpoint
-    if kept is None:
-        return None
-    about = settings_of(posed, method.name, posed.judged)
-    about["known"] = posed.before.cells
-    return take_up(kept, posed.given, about)
-
-
-def _too_short(clock: Clock, verdict: TableVerdict, judging: float, method: str) -> str:
-    """Say that a limit was too short to judge what was found, and what to try.
-
-    By the share of the cells that is decided, twice the time for judging at least;
-    where hardly any is, no forecast is to be had. It is no promise: the cells that are
-    left may be those that take longest.
+    The forecast is by the share of the cells that is decided. It is no promise: those
+    that are left may take longest.
     """
     decided = verdict.judged - len(verdict.open)
-    if decided < _TELLING_SHARE * verdict.judged:
-        enough = _TIMES_WITHOUT_FORECAST * clock.spent()
-    else:
+    enough = _TIMES_WITHOUT_FORECAST * clock.spent()
+    if decided >= _TELLING_SHARE * verdict.judged:
         enough = clock.spent() + judging * max(1.0, len(verdict.open) / decided)
     digits = 10 ** max(0, math.floor(math.log10(max(1.0, enough))) - 1)
     about = math.ceil(enough / digits) * digits
@@ -461,28 +400,28 @@ def _too_short(clock: Clock, verdict: TableVerdict, judging: float, method: str)
     )
 
 
-def settings_of(posed: Posed, method: str, table: Table) -> dict[str, Any]:
+def settings_of(
+    posed: Posed, keywords: ProtectKeywords, method: str, table: Table
+) -> dict[str, Any]:
     """Return what changes an answer, by the names of options."""
-    task, origin = posed.task, table.origin
-    asked, requested = task.asked, posed.requested.settings()
-    accepted = read_requests(asked.cells.accept, None, None)
-    given = settings(task.keywords, asked.stop, asked.cells, asked.run)
+    given, origin = posed.question.options, table.origin
+    requested = posed.requested.settings()
+    accepted = read_requests(given.cells.accept, None, None)
     found = {
         "method": method,
-        "time_limit": task.seconds,
-        **task.against.settings(),
+        "time_limit": keywords.seconds(given.stop),
+        **attacker_settings(posed.question.against),
         "hide": requested["hide"],
         "publish": requested["publish"],
         "cost_factor": requested["prefer"],
         "accept": accepted.settings()["hide"],
-        "keep_secondaries": asked.keeps_secondaries,
+        "keep_secondaries": given.keeps_secondaries,
         "bounds": origin.bounds,
         "counts": origin.counts,
         "published_threshold": origin.threshold,
         "whole_numbers": origin.in_whole,
-        "already_published": list(posed.before.words),
-        "method_options": dict(asked.run.method_options or {}),
+        "already_published": list(posed.question.before.words),
+        "method_options": dict(given.run.method_options or {}),
     }
-    return {
-        name: value for name, value in {**given, **found}.items() if name not in _HOW
-    }
+    named = settings(keywords, given.stop, given.cells, given.run) | found
+    return {name: value for name, value in named.items() if name not in _HOW}

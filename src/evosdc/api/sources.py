@@ -1,21 +1,28 @@
-"""What is given for a table, and what is assumed of its attackers, as a table."""
+"""What a verb is given, checked and read as one question about a table."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.api.judging import attackers_asked
+from evosdc.attack import Requirements
+from evosdc.compile import small_jobs
 from evosdc.errors import InputError
-from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
+from evosdc.io import read_apriori_into, read_table, table_from_frame
 from evosdc.io.cells import read_already_published
-from evosdc.io.tables import reader_options
-from evosdc.options.tables import Asked, Read
+from evosdc.io.tables import read_declared, reader_options
+from evosdc.options import Takes, check_arguments
+from evosdc.options.tables import Read, VerbOptions
+from evosdc.results import Claim, TableVerdict
+from evosdc.results.claims import claim_of
 from evosdc.results.tables import Tabulation
 from evosdc.table import Table
 from evosdc.table.knowledge import (
@@ -30,6 +37,23 @@ from evosdc.table.origin import AUTO
 from evosdc.table.status import PRIMARY
 
 NO_RULE = "none"
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def verb(takes: Mapping[str, Takes]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a verb that takes these objects of options, by its keywords."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            check_arguments(function, takes, args, kwargs)
+            with small_jobs.job():
+                return function(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +66,55 @@ class Known:
     files: tuple[Path, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class TableQuestion:
+    """What is asked of a table: its cells, its attackers, and what everyone has."""
+
+    table: Table
+    options: VerbOptions
+    against: Requirements
+    before: Known
+
+    @classmethod
+    def of(cls, source: Any, given: VerbOptions) -> TableQuestion:
+        """Read all that a verb was given."""
+        table = _with_prior(as_table(source, given.read), given)
+        small_jobs.has(len(table))
+        against = attackers_asked(given.attackers, table)
+        return cls(table, given, against, _known(table, given.prior.already_published))
+
+    def claim(
+        self, table: Table, verdict: TableVerdict, bound: str | None = None
+    ) -> Claim:
+        """Return what a verdict on a pattern of the table states; see `claim_of`."""
+        return claim_of(
+            table,
+            verdict,
+            strict=self.against.strict,
+            secondaries=self.against.secondaries,
+            earlier=self.before.words,
+            known=self.before.cells,
+            attackers=self.against.attackers,
+            coalitions=len(self.against.coalitions),
+            bound=bound,
+        )
+
+
 def as_table(source: Any, read: Read) -> Table:
     """Take a `Table`, a `Tabulation`, a frame or a path for a table; link several."""
-    several = isinstance(source, (list, tuple)) and len(source) > 1
-    if read.link and not several:
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    if read.link and len(sources) == 1:
         raise InputError(
             "link (--link) for one table",
             expected="several tables, whose variables can be linked",
             hint="leave it out; tables that are made together are linked already",
         )
-    if isinstance(source, (list, tuple)):
-        table = _linked(source, read) if several else _one(source[0], read)
-    else:
-        table = _one(source, read)
+    if all(isinstance(one, (str, os.PathLike)) for one in sources):
+        return read_declared(sources, read)
+    parts = [_one(one, read) for one in sources]
+    table = parts[0]
+    if len(parts) > 1:
+        table = link_tables(parts, links=read.link).table
     if read.apriori is None:
         return table
     return read_apriori_into(table, read.apriori, level_percent=read.level_percent)
@@ -65,9 +125,8 @@ def _one(source: Any, read: Read) -> Table:
         source = source.table
     if isinstance(source, Table):
         # With an a-priori file the percentage is of the cells that it names.
-        for name in reader_options(
-            replace(read, level_percent=None) if read.apriori else read
-        ):
+        used = replace(read, level_percent=None) if read.apriori else read
+        for name in reader_options(used):
             raise InputError(
                 f"read has {name} for a table that is made already",
                 expected="a frame or a file, which are read",
@@ -79,16 +138,9 @@ def _one(source: Any, read: Read) -> Table:
     return table_from_frame(source, **reader_options(read))
 
 
-def _linked(sources: Sequence[Any], read: Read) -> Table:
-    if all(isinstance(one, (str, os.PathLike)) for one in sources):
-        return read_tables(sources, link=read.link, **reader_options(read))
-    parts = [_one(one, read) for one in sources]
-    return link_tables(parts, links=read.link).table
-
-
-def as_asked(source: Any, asked: Asked) -> Table:
-    """Take a table, with what its attackers are assumed to know."""
-    table, prior = as_table(source, asked.read), asked.prior
+def _with_prior(table: Table, given: VerbOptions) -> Table:
+    """Return the table with what its attackers are assumed to know."""
+    prior = given.prior
     if prior.counts is True and not table.origin.counts:
         table = as_counts(table)
     elif prior.counts is False and table.origin.counts:
@@ -100,15 +152,15 @@ def as_asked(source: Any, asked: Asked) -> Table:
     if prior.published_threshold is not None:
         table = with_threshold(table, prior.published_threshold)
     table = in_whole_numbers(with_whole_numbers(table, prior.whole_numbers))
-    return _with_rules(table, asked.read.rules, by_hand=bool(asked.cells.hide))
+    return _with_rules(table, given.read.rules, by_hand=bool(given.cells.hide))
 
 
 def _with_rules(
     table: Table, rules: str | Sequence[str] | None, *, by_hand: bool
 ) -> Table:
-    """Say that no rule applies; refuse tables of which nobody says what is sensitive.
+    """Note that no rule applies; refuse tables of which nobody says what is sensitive.
 
-    `by_hand`: somebody names sensitive cells besides.
+    `by_hand`: sensitive cells are requested besides.
     """
     given = [rules] if isinstance(rules, str) else list(rules or ())
     if given and given != [NO_RULE]:
@@ -126,8 +178,8 @@ def _with_rules(
                 hint="leave --rule none out",
             )
         return table.replace(origin=replace(table.origin, rules=()))
-    someone = by_hand or bool((table.status == PRIMARY).any())
-    if not table.origin.rules and not someone:
+    marked = by_hand or bool((table.status == PRIMARY).any())
+    if not table.origin.rules and not marked:
         raise InputError(
             "the table has no sensitive cell, and no rule says that it has none",
             expected="statuses u in the table, or the rules that found no such cell",
@@ -138,7 +190,7 @@ def _with_rules(
     return table
 
 
-def known_before(table: Table, earlier: Any) -> Known:
+def _known(table: Table, earlier: Any) -> Known:
     """Read earlier publications: paths or frames, one or several."""
     given = [] if earlier is None else earlier
     if not isinstance(given, (list, tuple)):
@@ -150,9 +202,10 @@ def known_before(table: Table, earlier: Any) -> Known:
     for source in given:
         found = read_already_published(source, table)
         cells |= found.known
-        named = isinstance(source, (str, os.PathLike))
-        name = Path(source).name if named else "a frame"
-        files += [Path(source).resolve()] if named else []
+        name = "a frame"
+        if isinstance(source, (str, os.PathLike)):
+            name = Path(source).name
+            files.append(Path(source).resolve())
         word = f"{name} ({int(found.known.sum()):,} cells)"
         if found.others:
             word += f", {found.others:,} more of its cells are not judged with this"
@@ -163,9 +216,3 @@ def known_before(table: Table, earlier: Any) -> Known:
             )
         words.append(word)
     return Known(cells, tuple(words), tuple(notes), tuple(files))
-
-
-def template_of(source: Any) -> Any:
-    """The frame whose kind the answer has."""
-    first = source[0] if isinstance(source, (list, tuple)) else source
-    return first.frame if isinstance(first, Tabulation) else first

@@ -1,12 +1,13 @@
-"""The verb tabulate: from microdata to a table with its sensitive cells marked."""
+"""The verbs that make tables: tabulate from records, link several to one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from evosdc.api.sources import as_table, verb
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.frames import like
@@ -19,29 +20,21 @@ from evosdc.io import (
 from evosdc.io.argus.rda import Description
 from evosdc.io.records import Microdata
 from evosdc.io.tables import read_hierarchies
-from evosdc.options import is_of, verb
-from evosdc.options.objects import Paths
-from evosdc.options.tables import (
-    FORMER,
-    TABULATE,
-    Asked,
-    Contributors,
-    Prior,
-    Read,
-    TabulateKeywords,
-)
+from evosdc.options import tables as options
 from evosdc.results.tables import Tabulation
 from evosdc.rules import Rule, parse_rules
 from evosdc.table import TOTAL
 from evosdc.table.codes import listed
+from evosdc.table.link import LinkedTables, link_tables
 from evosdc.tabulation import tabulate_linked
 
 _NONE = "none"
-# Roles of columns that a description may name.
+# Roles of columns that a description may name; and all that is handed on as it is.
 _ROLES = ("holding", "request", "shadow", "cost")
+_CONTRIBUTORS = (*_ROLES, "floor", "count_zeros", "contributions")
 
 
-@verb(TABULATE, **FORMER)
+@verb(options.TABULATE)
 def tabulate(
     source: Any,
     by: Sequence[str] | Sequence[Sequence[str]] | str,
@@ -49,9 +42,9 @@ def tabulate(
     *,
     rules: Sequence[Rule | str] | Rule | str = (),
     workers: int | None = None,
-    contributors: Contributors | None = None,
-    prior: Prior | None = None,
-    read: Read | None = None,
+    contributors: options.Contributors | None = None,
+    prior: options.Prior | None = None,
+    read: options.Read | None = None,
 ) -> Tabulation:
     """Tabulate microdata and mark its sensitive cells.
 
@@ -93,80 +86,62 @@ def tabulate(
     Tabulation(Table(region(3): 3 cells, 1 equations, 1 primaries), rules nk:1,75)
     """
     start = moment()
-    TabulateKeywords(rules=rules, workers=workers)
-    asked = Asked.of(TABULATE, contributors=contributors, prior=prior, read=read)
-    who, reading, known = asked.contributors, asked.read, asked.prior
-    spans = _spans(by, value)
+    options.TabulateKeywords(rules=rules, workers=workers)
+    given = options.VerbOptions.of(
+        options.TABULATE, contributors=contributors, prior=prior, read=read
+    )
+    who, reading, known = given.contributors, given.read, given.prior
+    spans = _spans(by)
     total = TOTAL if reading.totals is None else reading.totals
     if not isinstance(total, str):
         raise InputError(
             "totals is a mapping", expected="one code for the totals of all variables"
         )
-    template = source
-    records = Microdata(source)
-    if isinstance(source, (str, os.PathLike)):
-        records = open_microdata(source, total=total)
+    is_path = isinstance(source, (str, os.PathLike))
+    records = open_microdata(source, total=total) if is_path else Microdata(source)
     named = {name for span in spans for name in span}
     trees = {n: t for n, t in records.hierarchies.items() if n in named}
     trees |= read_hierarchies(reading.hierarchies, total) or {}
+    consent = who.consent
+    if isinstance(consent, (str, os.PathLike)):
+        consent = read_consents(consent)
     weight, weighting = _weighting(who.weight, records.description)
-    given = {
-        "bounds": known.bounds,
-        "memory_limit": reading.memory_limit,
-        "threads": workers,
-    }
+    where_given: dict[str, Any] = {"bounds": known.bounds, "threads": workers}
+    where_given["memory_limit"] = reading.memory_limit
     linked = tabulate_linked(
         records.source,
         spans,
         value,
-        weight=weight,
-        holding=who.holding,
-        request=who.request,
-        shadow=who.shadow,
-        cost=who.cost,
         hierarchies=trees,
         rules=_rules(rules),
-        floor=who.floor,
-        waiver=_consent(who.consent),
-        count_zeros=who.count_zeros,
-        contributions=who.contributions,
+        weight=weight,
+        waiver=consent,
         whole_numbers=known.whole_numbers,
         total=total,
-        digits=reading.digits,
-        flat=reading.flat,
-        link=reading.link,
-        **{name: one for name, one in given.items() if one is not None},
+        **{name: getattr(who, name) for name in _CONTRIBUTORS},
+        **{name: getattr(reading, name) for name in ("digits", "flat", "link")},
+        **{name: one for name, one in where_given.items() if one is not None},
     )
-    notes = _not_used(records, named, total, who)
     table = replace(
         linked.table,
-        notes=(*linked.table.notes, *notes),
+        notes=(*linked.table.notes, *_not_used(records, named, total, who)),
         origin=replace(linked.table.origin, weighting=weighting),
     )
     if reading.apriori is not None:
         table = read_apriori_into(table, reading.apriori)
-    settings = {
-        "by": spans,
-        "value": value,
-        "weight": weight,
-        "rules": [rule for rule, _ in table.origin.rules or ()],
-    }
-    frame = like(pattern_frame(table), template)
+    used = [rule for rule, _ in table.origin.rules or ()]
+    settings = {"by": spans, "value": value, "weight": weight, "rules": used}
+    frame = like(pattern_frame(table), source)
     return Tabulation(table, frame, settings, moment() - start)
-
-
-def _consent(given: Sequence[str] | Paths) -> Sequence[str]:
-    if isinstance(given, (str, os.PathLike)):
-        return read_consents(given)
-    return given
 
 
 def _weighting(
     weight: str | None, description: Description | None
 ) -> tuple[str | None, str]:
     """Return the column of weights, and what the claim says of it."""
-    declared = [] if description is None else description.with_role("weight")
-    names = [variable.name for variable in declared]
+    names: list[str] = []
+    if description is not None:
+        names = [variable.name for variable in description.with_role("weight")]
     if weight == _NONE:
         left = ", ".join(map(repr, names))
         return None, f"not weighted by {left}, though described" if names else ""
@@ -185,9 +160,9 @@ def _weighting(
 
 
 def _not_used(
-    records: Microdata, named: Collection[str], total: str, who: Contributors
+    records: Microdata, named: Collection[str], total: str, who: options.Contributors
 ) -> list[str]:
-    """Say what a description names and the table does not take up."""
+    """Return notes on what a description names and the table does not use."""
     if records.description is None:
         return []
     used = {role: getattr(who, role) for role in _ROLES}
@@ -212,7 +187,6 @@ def _rules(given: Sequence[Rule | str] | Rule | str) -> list[Rule]:
         )
     if listed == [_NONE]:
         return []
-    rules: list[Rule] = []
     for one in listed:
         if not isinstance(one, str) and not hasattr(one, "needs"):
             raise InputError(
@@ -220,28 +194,54 @@ def _rules(given: Sequence[Rule | str] | Rule | str) -> list[Rule]:
                 expected="a rule, or its short form such as 'p:15'",
                 hint="see docs/reference/rules.md",
             )
-        rules += parse_rules([one]) if isinstance(one, str) else [one]
-    return rules
+    parsed = (parse_rules([one]) if isinstance(one, str) else [one] for one in listed)
+    return [rule for rules in parsed for rule in rules]
 
 
-def _spans(
-    by: Sequence[str] | Sequence[Sequence[str]] | str, value: str | None
-) -> list[list[str]]:
+def _spans(by: Sequence[str] | Sequence[Sequence[str]] | str) -> list[list[str]]:
     """Read one list of spanning variables, or several."""
-    if not is_of(by, Sequence[str] | Sequence[Sequence[str]] | str):
-        raise InputError(
-            f"by is of type {type(by).__name__}",
-            expected="names of columns, or a list of them for each table",
-            hint="give by=['region', 'industry']",
-        )
-    if not is_of(value, str | None):
-        raise InputError(
-            f"value is of type {type(value).__name__}",
-            expected="the name of a column",
-            hint="leave it out to count records",
-        )
     if isinstance(by, str):
         return [[by]]
     if all(isinstance(name, str) for name in by):
         return [[str(name) for name in by]]
     return [[span] if isinstance(span, str) else list(span) for span in by]
+
+
+@verb(options.LINK)
+def link(
+    tables: Sequence[Any],
+    links: Mapping[str, str] | None = None,
+    *,
+    read: options.Read | None = None,
+) -> LinkedTables:
+    """Join tables over the cells that they share, so that they are protected together.
+
+    Parameters
+    ----------
+    tables
+        Labelled tables, in any of the kinds that `protect` takes: a code of a dimension
+        of the same name stands for the same records in all of them.
+    links
+        Dimensions of other names that are levels of one variable, ``{"A21": "A88"}``,
+        or that are unrelated to all others, ``{"A21": "none"}``.
+    read
+        How the frames and files are read, as in `protect`.
+
+    Returns
+    -------
+    LinkedTables
+        The joint table, and where the cells of each part are in it; every verb takes
+        it for a table.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> by_region = {"region": ["N", "S"], "value": [30, 70]}
+    >>> by_size = {"size": ["a", "b", "c"], "value": [20, 35, 45]}
+    >>> linked = evosdc.link([by_region, by_size])
+    >>> len(linked.table), [len(cells) for cells in linked.cell_numbers]
+    (6, [3, 4])
+    """
+    given = options.VerbOptions.of(options.LINK, read=read)
+    parts = [as_table(table, given.read) for table in tables]
+    return link_tables(parts, links=links)

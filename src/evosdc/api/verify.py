@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from evosdc.api.sources import as_table
+from evosdc.api.sources import as_table, verb
 from evosdc.attack import Proof, ProofReport, Requirements
 from evosdc.io.cells import coalitions_of
 from evosdc.io.paths import PathLike
 from evosdc.options import tables as options
-from evosdc.options import verb
 from evosdc.results.verified import verified
 
 
-@verb(options.VERIFY, **options.FORMER)
+@verb(options.VERIFY)
 def verify(
     table: Any,
     certificate: PathLike | Proof,
@@ -66,7 +65,7 @@ def verify(
     >>> report.holds, report.word
     (True, 'SAFE')
     """
-    given = options.Asked.of(options.VERIFY, attackers=attackers, read=read)
+    given = options.VerbOptions.of(options.VERIFY, attackers=attackers, read=read)
     required = Requirements.of(
         given.attackers, coalitions_of(given.attackers.coalitions)
     )

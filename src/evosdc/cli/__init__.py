@@ -1,4 +1,4 @@
-"""The command line: one file a command, each a thin layer over the library."""
+"""The command line: one file per command, each a thin layer over the library."""
 
 from evosdc.cli.app import main
 

@@ -1,4 +1,4 @@
-"""`evosdc audit`: the judge's word on any pattern, from the table alone."""
+"""`evosdc audit`: the judge's verdict on any pattern, from the table alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evosdc.cli.flags import takes
 from evosdc.options import tables as options
 
 if TYPE_CHECKING:
-    from evosdc.api import Audit
+    from evosdc.results.tables import Audit
     from evosdc.table import Table
 
 

@@ -8,7 +8,7 @@ from evosdc.errors import InputError
 from evosdc.io.checkpoint import Checkpoint, remove_checkpoint
 from evosdc.results.folder import CHECKPOINT, CONFIDENTIAL
 
-# Seconds up to which a run is sooner done again than taken up.
+# Runs of up to so many seconds are repeated sooner than resumed.
 _SHORT = 60.0
 
 

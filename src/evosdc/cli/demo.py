@@ -52,9 +52,9 @@ def demo(
         f"primary rules p:10 and freq:3 mark {len(table.primaries):,} cells sensitive"
     )
     console.rule("2. protect and audit")
-    with progress(True, time_limit) as ear:
+    with progress(True, time_limit) as listen:
         result = api.protect(
-            tabulated, time_limit=time_limit, seed=seed, run=Run(on_progress=ear)
+            tabulated, time_limit=time_limit, seed=seed, run=Run(on_progress=listen)
         )
     show_grid(result.table, console)
     refuse_foreign(output, DEMO)

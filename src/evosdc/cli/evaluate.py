@@ -31,12 +31,12 @@ def evaluate(
     """Measure utility and risk of a synthetic file, and say what is not protected.
 
     DIR/confidential/ gets the figures and the report; nothing of it may leave the
-    house. Exit code 3: the file is not fit for release; the reasons are said.
+    office. Exit code 3: the file is not fit for release; the reasons are said.
 
     Example: evosdc evaluate real.csv synthetic.csv --key age,sex --target income -o out
     """
     from evosdc import api
-    from evosdc.cli.synth_progress import compiling
+    from evosdc.cli.progress import print_compiling
     from evosdc.cli.synthesise import show_verdict
     from evosdc.io import read_records
     from evosdc.results.folder import check_output_directory
@@ -55,7 +55,7 @@ def evaluate(
         target=target,
         holdout=None if holdout is None else read_records(holdout, like=real).frame,
         **vars(keywords),
-        on_compile=compiling,
+        on_compile=print_compiling,
     )
     write_result(output, result, force=True)
     if as_json:

@@ -36,7 +36,7 @@ _TYPES: dict[str, Any] = {
     "pairs": list[str],
     "trees": list[str],
 }
-# Former names of flags of commands, beside those that are declared.
+# Former names of flags of commands, in addition to those that are declared.
 FORMER_FLAGS: dict[str, tuple[str, ...]] = {
     "--also": ("--formats",),
     "--least": ("--min-group",),
@@ -87,6 +87,12 @@ def takes(
             if save is not None:
                 from evosdc.cli.settings import save_options
 
+                for keyword, group in objects.items():
+                    for one in _shown(group):
+                        value = getattr(made[keyword], one.name)
+                        # Flags are text where they may be more than a number.
+                        if isinstance(value, (int, float)):
+                            written[one.name] = value
                 save_options(save, step, objects, written)
             command(**given, **made)
 

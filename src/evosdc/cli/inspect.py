@@ -31,13 +31,14 @@ def inspect(
     from evosdc import api
     from evosdc.io import read_records
     from evosdc.io.paths import refuse_existing, write_text
+    from evosdc.synth.inspecting import as_toml
 
     to_file = toml is not None and str(toml) != "-"
     if toml is not None and to_file:
         refuse_existing(toml, force)
     plans = api.inspect(read_records(data).frame, least=least)
     if toml is not None:
-        text = api.columns_as_toml(plans)
+        text = as_toml(plans)
         if not to_file:
             typer.echo(text)
             return

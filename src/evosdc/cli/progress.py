@@ -1,10 +1,12 @@
-"""Progress on stderr: cost, bound, gap, evaluations and time; silent when piped."""
+"""Progress of both jobs on stderr; silent when piped."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.text import Text
 
@@ -12,7 +14,7 @@ from evosdc.compile.clock import Clock, compiled, moment
 from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import gap
 
-# Seconds that nobody needs to hear of: loading what is compiled.
+# Seconds of compiling that are not shown: loading what is compiled.
 _PATIENCE = 2.0
 
 
@@ -35,19 +37,15 @@ def progress(
     view = _Line(time_limit)
     console = plain_console(stderr=True)
     with Live(view, console=console, refresh_per_second=4, transient=True):
-        yield view.hear
+        yield view.listen
 
 
 @contextmanager
 def announced() -> Iterator[None]:
-    """Say once that kernels are being compiled, where that is so."""
-    with Clock(on_compile=_say):
+    """Print once that kernels are being compiled, where that is so."""
+    text = "compiling kernels (first use); no limit of time counts this"
+    with Clock(on_compile=lambda: print(text, file=sys.stderr, flush=True)):
         yield
-
-
-def _say() -> None:
-    sys.stderr.write("compiling kernels (first use); no limit of time counts this\n")
-    sys.stderr.flush()
 
 
 class _Line:
@@ -56,7 +54,7 @@ class _Line:
         self._limit = time_limit
         self._start, self._compiled = moment(), compiled()
 
-    def hear(self, entry: Entry) -> None:
+    def listen(self, entry: Entry) -> None:
         self._entry = entry
 
     def __rich__(self) -> Text:
@@ -83,3 +81,34 @@ class _Line:
             f"  bound {bound}  gap {shown}  evaluations {entry.evaluations:,}  "
             f"{spent:.0f} s{left}{first_use}",
         )
+
+
+def print_compiling() -> None:
+    """Say why a first use of a synthesis takes long; its clock is stopped."""
+    print("evosdc: compiling kernels (first use)", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def synthesis_progress(
+    wanted: bool, time_limit: float | None
+) -> Iterator[Callable[[Any], None] | None]:
+    """Show a line that follows the phases and generations of a synthesis."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from evosdc.cli.console import plain_console
+
+    console = plain_console(stderr=True)
+    start = time.monotonic()
+    with console.status("preparing") as status:
+
+        def listen(news: Any) -> None:
+            limit = "" if time_limit is None else f" of {time_limit:.0f}"
+            if not isinstance(news, str):
+                news = (
+                    f"generation {news.generation}  distance {news.utility:.4g}  "
+                    f"cost {news.cost:.4g}"
+                )
+            status.update(Text(f"{news}  {time.monotonic() - start:.0f}{limit} s"))
+
+        yield listen

@@ -85,7 +85,7 @@ def protect(
 
     if read.apriori is not None:
         cells = replace(cells, keep_secondaries=True)
-    with progress(not as_json, seconds) as ear:
+    with progress(not as_json, seconds) as listen:
         result = api.protect(
             table,
             **vars(keywords),
@@ -95,7 +95,7 @@ def protect(
             prior=prior,
             read=options.Read(rules=read.rules),
             run=replace(
-                run, checkpoint=kept, resume=False, on_progress=ear, on_pattern=keep
+                run, checkpoint=kept, resume=False, on_progress=listen, on_pattern=keep
             ),
         )
     write_result(

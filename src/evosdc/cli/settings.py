@@ -161,6 +161,8 @@ def save_options(
 def _toml(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, (bool, int, float)):
         return str(value).lower()
     # What JSON leaves as it is and TOML does not allow.

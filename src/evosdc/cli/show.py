@@ -18,8 +18,7 @@ from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 if TYPE_CHECKING:
-    from evosdc.api import Audit
-    from evosdc.results.tables import Protection
+    from evosdc.results.tables import Audit, Protection
 
 _MOST_ROWS = 40
 _MOST_COLUMNS = 14
@@ -100,7 +99,7 @@ def show_folders(console: Console, result: Protection, output: Path) -> None:
 
 
 def show_warnings(warnings: Iterable[str]) -> None:
-    """Print on stderr what a result must not be published beside."""
+    """Print on stderr with which results this one must not be published."""
     for line in warnings:
         # Not wrapped: the line holds a path to copy.
         typer.echo(f"warning: {line}", err=True)
@@ -118,7 +117,7 @@ def show_audit(audit: Audit) -> None:
 def show_verdict(
     console: Console, verdict: TableVerdict, table: Table, claim: Claim
 ) -> None:
-    """Print the judge's word, what was proved against whom, and what is exposed."""
+    """Print the verdict, what was proved against whom, and what is exposed."""
     from evosdc.report import headline
 
     found = headline(verdict, table)

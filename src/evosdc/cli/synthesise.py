@@ -64,7 +64,7 @@ def synthesise(
     """
     from evosdc import api
     from evosdc.cli.checkpoint import checkpoint_for, forget
-    from evosdc.cli.synth_progress import compiling, progress
+    from evosdc.cli.progress import print_compiling, synthesis_progress
     from evosdc.io import read_records
     from evosdc.io.columns_file import read_columns_file
     from evosdc.results.folder import check_output_directory
@@ -73,7 +73,8 @@ def synthesise(
     from evosdc.synth.data.rules import must_hold
     from evosdc.synth.options import GROUPS
 
-    limit = keywords.seconds(schedule)
+    schedule = replace(schedule, time_limit=keywords.time_limit)
+    limit = schedule.seconds
     kept, force = checkpoint_for(
         output, checkpoint, limit, off=no_checkpoint, resume=resume, force=force
     )
@@ -101,7 +102,7 @@ def synthesise(
         "coding": coding,
         "logic": replace(logic, refuse=[*logic.refuse, *wanted.refuse]),
         "operators": operators,
-        "schedule": replace(schedule, time_limit=limit),
+        "schedule": schedule,
     }
     written: list[Path] = []
 
@@ -109,7 +110,7 @@ def synthesise(
         write_copies(output, made, records, formats=_format(data))
         written.append(output)
 
-    with unless_interrupted(written), progress(not as_json, limit) as ear:
+    with unless_interrupted(written), synthesis_progress(not as_json, limit) as listen:
         result = api.synthesise(
             records.frame,
             holdout=other,
@@ -119,10 +120,10 @@ def synthesise(
             seed=keywords.seed,
             workers=keywords.workers,
             on_copies=on_copies,
-            on_compile=compiling,
+            on_compile=print_compiling,
             cluster=cluster,
-            listener=ear,
-            on_phase=ear,
+            listener=listen,
+            on_phase=listen,
             checkpoint=kept,
             **{name: GROUPS[name](**vars(one)) for name, one in given.items()},
         )
@@ -177,8 +178,10 @@ def _show(result: Any, output: Path) -> None:
         console.print(Text.assemble(f"distance {name}: ", (f"{value:.4g}", "bold")))
     for name, value in result.evaluation.risk.items():
         limit = model.risk_limits_.get(name)
-        beside = "" if limit is None else f" (limit {limit:.4g})"
-        console.print(Text.assemble(f"risk {name}: ", (f"{value:.4g}", "bold"), beside))
+        limited = "" if limit is None else f" (limit {limit:.4g})"
+        console.print(
+            Text.assemble(f"risk {name}: ", (f"{value:.4g}", "bold"), limited)
+        )
     met = {True: ("met", "green"), False: ("NOT met", "red"), None: ("none set", "")}
     set_by = (
         "suggested risk limits" if model.scenario.risk_limit is None else "risk limits"

@@ -1,8 +1,9 @@
 """Time as limits count it: compiling kernels stops every clock.
 
 Kernels are compiled once after an installation, in no relation to a limit that was set
-for the data. One run may compile in several threads while its main thread waits, so the
-clocks are those of the process: runs in other threads of it stop and are told as well.
+for the data. One run may compile in several threads while its main thread waits, and
+all compiling waits for one lock, so time stops for all runs of a process. Who is told
+of it is a matter of each run: its threads have its context.
 """
 
 from __future__ import annotations
@@ -13,18 +14,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Self
 
 _LOG = logging.getLogger(__name__)
-# Seconds of compiling that nobody needs to hear of.
-_PATIENCE = 1.0
-# Seconds of compiling after which it is said again.
-_REMIND = 10.0
+# Seconds of compiling before a warning, and after which it is repeated.
+_PATIENCE, _REMIND = 1.0, 10.0
 
 
 class _Stopwatch:
-    """What this process has spent on compiling, and who wants to hear of it."""
+    """What this process has spent on compiling."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,7 +32,6 @@ class _Stopwatch:
         self._since = 0.0
         self._depth = 0
         self._next = _PATIENCE
-        self._ears: list[Callable[[], object]] = []
 
     def spent(self) -> float:
         """Return how many seconds this process has spent on compiling and loading."""
@@ -59,21 +58,10 @@ class _Stopwatch:
                 if self._depth == 0:
                     self._spent += time.monotonic() - self._since
 
-    def add_ear(self, hear: Callable[[], object]) -> None:
-        with self._lock:
-            self._ears.append(hear)
-
-    def remove_ear(self, hear: Callable[[], object]) -> None:
-        with self._lock:
-            if hear in self._ears:
-                self._ears.remove(hear)
-
     def tell(self) -> None:
-        """Say that a kernel is not on disk and has to be compiled."""
-        with self._lock:
-            ears, self._ears = self._ears, []
-        for hear in ears:
-            hear()
+        """Report that a kernel is not on disk and has to be compiled."""
+        for clock in _CLOCKS.get():
+            clock.tell()
         spent = self.spent()
         if spent <= self._next:
             return
@@ -119,6 +107,7 @@ class Clock:
         self.limit = math.inf if limit is None else float(limit)
         self._on_compile = on_compile
         self._start = moment()
+        self._token: Token[tuple[Clock, ...]]
 
     def spent(self) -> float:
         """Return the seconds that went by, compiling aside."""
@@ -132,9 +121,14 @@ class Clock:
         """Return the seconds that are left, 0 at least; infinite without a limit."""
         return max(0.0, self.limit - self.spent())
 
+    def tell(self) -> None:
+        """Report that a kernel has to be compiled, once."""
+        on_compile, self._on_compile = self._on_compile, None
+        if on_compile is not None:
+            on_compile()
+
     def __enter__(self) -> Self:
-        if self._on_compile is not None:
-            _STOPWATCH.add_ear(self._on_compile)
+        self._token = _CLOCKS.set((*_CLOCKS.get(), self))
         return self
 
     def __exit__(
@@ -143,5 +137,8 @@ class Clock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._on_compile is not None:
-            _STOPWATCH.remove_ear(self._on_compile)
+        _CLOCKS.reset(self._token)
+
+
+# The clocks that are entered in a run.
+_CLOCKS: ContextVar[tuple[Clock, ...]] = ContextVar("clocks", default=())

@@ -76,7 +76,7 @@ def kernel(
         Whether other threads may run meanwhile.
     borrows
         Whether it makes and returns no array: those of its callers outlive it, and
-        are not counted, which is dear where bundles of them are passed.
+        are not counted, which is expensive where bundles of them are passed.
     """
 
     def made(function: Callable[..., Any]) -> Any:

@@ -35,7 +35,7 @@ class Rate(Protocol):
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixedRate:
     """The same rate for all individuals throughout the run."""
 
     rate: float

@@ -13,14 +13,14 @@ from evosdc.instances.business import Business, business
 from evosdc.instances.published import (
     ClassOne,
     ClassTwo,
-    Frequency,
+    FrequencyOptions,
     HeurGene,
     Large,
     Office,
 )
 from evosdc.instances.random import Random
 from evosdc.instances.register import Register
-from evosdc.options import configure
+from evosdc.options import read_options
 from evosdc.table import Table
 
 __all__ = ["Business", "Family", "business", "families", "find_family", "make"]
@@ -47,13 +47,14 @@ class Family:
 
     def configure(self, options: Mapping[str, Any]) -> Any:
         """Return the options of the family from ``name=value`` pairs."""
-        return configure(
+        given = read_options(
             self.options,
             options,
             owner=f"family {self.name!r}",
             error=InputError,
             hint="see: evosdc instances --help",
         )
+        return self.options(**given)
 
 
 _FAMILIES = (
@@ -94,7 +95,7 @@ _FAMILIES = (
         "frequency",
         "counts of any dimensions, small counts sensitive",
         "the minimum-frequency rule of statistical offices",
-        Frequency,
+        FrequencyOptions,
     ),
     Family(
         "register",

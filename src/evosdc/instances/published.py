@@ -265,7 +265,7 @@ def _pick_small(
 
 
 @dataclass(frozen=True)
-class Frequency(Declared):
+class FrequencyOptions(Declared):
     """Options of frequency tables.
 
     `mean` is the mean count of an inner cell, `threshold` the smallest count that is

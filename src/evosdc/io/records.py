@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike as _PathLike
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 
 from evosdc.databases import as_database, is_address
 from evosdc.formats import ASC, CSV, PARQUET
+from evosdc.frames import is_stream, to_arrow
 from evosdc.io.argus.asc import read_asc
 from evosdc.io.argus.rda import Description, description_of, read_rda
 from evosdc.io.delimited import read_csv_text, write_csv
@@ -148,6 +150,27 @@ def read_records(path: PathLike, like: Any = None) -> RecordFile:
             decimals[column] = digits
 
     return RecordFile(_as_in(pa.table(columns), like), missing, decimals)
+
+
+def as_records(source: Any, like: Any = None) -> Any:
+    """Return a frame as it is, and a file or a stream as an Arrow table.
+
+    A stream can be read once, and records are looked at several times.
+
+    Parameters
+    ----------
+    source
+        pandas, polars (lazy too), Arrow, a dict of columns, a path, the address of a
+        PostgreSQL table, a Spark DataFrame or an Ibis table.
+    like
+        A frame of the same variables: a file is read with its types.
+    """
+    if isinstance(source, (str, _PathLike)):
+        return read_records(source, None if like is None else to_arrow(like)).frame
+    database = as_database(source)
+    if database is not None:
+        return database.frame()
+    return to_arrow(source) if is_stream(source) else source
 
 
 def _with_points(path: PathLike, like: Any) -> Any:

@@ -24,23 +24,23 @@ BINS = 20
 MOST_DISTINCT = 40
 
 
-class Cuts(NamedTuple):
+class BinEdges(NamedTuple):
     """Where bins begin, and which of the distinct numbers are special."""
 
     edges: Floats
     special: NDArray[np.bool_]
 
 
-def quantile_cuts(numbers: Floats, counts: Floats, bins: int) -> Cuts:
+def quantile_cuts(numbers: Floats, counts: Floats, bins: int) -> BinEdges:
     """Cut sorted distinct numbers, which occur `counts` times, into `bins` bins."""
     special = counts >= counts.sum() / bins
     rest = numbers[~special]
     if not len(rest):
-        return Cuts(numbers[special], special)
+        return BinEdges(numbers[special], special)
     reached = np.cumsum(counts[~special])
     shares = np.linspace(0.0, 1.0, bins + 1)[1:-1]
     at = np.searchsorted(reached, shares * reached[-1])
-    return Cuts(np.unique(np.concatenate([rest[at], numbers[special]])), special)
+    return BinEdges(np.unique(np.concatenate([rest[at], numbers[special]])), special)
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -9,30 +9,29 @@ from evosdc.options.declare import (
     Declared,
     Flag,
     MethodOptions,
-    Options,
+    OptionObject,
     check_at_least,
-    configure,
     declarations,
     option,
+    read_options,
 )
 from evosdc.options.types import is_of, read_text, type_name
-from evosdc.options.verbs import Takes, checked, taken, verb
+from evosdc.options.verbs import Takes, check_arguments, taken
 
 __all__ = [
     "Declaration",
     "Declared",
     "Flag",
     "MethodOptions",
-    "Options",
+    "OptionObject",
     "Takes",
+    "check_arguments",
     "check_at_least",
-    "checked",
-    "configure",
     "declarations",
     "is_of",
     "option",
+    "read_options",
     "read_text",
     "taken",
     "type_name",
-    "verb",
 ]

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from evosdc.options.declare import Options, option
-from evosdc.options.tables import DEFAULT_TIME_LIMIT, KEYWORDS, Seconds
-from evosdc.options.verbs import Takes
+from evosdc.options.declare import OptionObject, option, time_limit_option
+from evosdc.options.types import DEFAULT_TIME_LIMIT, Seconds
+from evosdc.options.verbs import KEYWORDS, Takes
 
 
-class CopyOptions(Options):
+class CopyOptions(OptionObject):
     """Base of the options of a synthesis, which are names of `evosdc.synth`."""
 
     def __init_subclass__(cls) -> None:
@@ -227,8 +227,8 @@ class Schedule(CopyOptions):
 
     population: int | None = option(None, "Candidates (default: by mode).", least=1)
     generations: int | None = option(None, "Stop after so many.", least=1)
-    time_limit: float | None = option(
-        60.0, "Seconds; None for no limit.", above=0, form="text", metavar="SECONDS"
+    time_limit: Seconds = time_limit_option(
+        "Seconds; None for no limit (auto: 60, None with generations).", above=0
     )
     patience: int | None = option(
         None, "Stop after so many generations without improvement.", least=1
@@ -268,19 +268,21 @@ class Schedule(CopyOptions):
         form="text",
     )
 
+    @property
+    def seconds(self) -> float | None:
+        """The limit of time that holds; None for no limit."""
+        usual = DEFAULT_TIME_LIMIT if self.generations is None else None
+        return usual if self.time_limit == "auto" else self.time_limit
+
 
 @dataclass(frozen=True)
 class SynthesiseKeywords(CopyOptions):
     """Keywords of the command `synthesise`."""
 
-    time_limit: Seconds = option(
-        "auto",
+    time_limit: Seconds = time_limit_option(
         "Seconds for all after reading, none for no limit (auto: 60, none with "
         "generations).",
         above=0,
-        known=("auto",),
-        form="text",
-        metavar="SECONDS",
     )
     copies: int = option(1, "How many synthetic copies to write.", least=1)
     seed: int = option(0, "Root of all randomness.", least=0)
@@ -288,25 +290,20 @@ class SynthesiseKeywords(CopyOptions):
         None, "Threads (default: up to 4), or workers of a cluster at most.", least=1
     )
 
-    def seconds(self, schedule: Schedule) -> float | None:
-        """Return the limit that holds; None for no limit."""
-        if self.time_limit != "auto":
-            return self.time_limit
-        return DEFAULT_TIME_LIMIT if schedule.generations is None else None
-
 
 @dataclass(frozen=True)
 class EvaluateKeywords(CopyOptions):
     """Keywords of the command `evaluate`."""
 
-    time_limit: float | None = option(
-        None,
-        "Seconds after reading (default: none, as long as it takes).",
-        least=0,
-        form="text",
-        metavar="SECONDS",
+    time_limit: Seconds = time_limit_option(
+        "Seconds after reading, none for no limit (auto: none).", least=0
     )
     seed: int = option(0, "Root of all randomness.", least=0)
+
+    @property
+    def seconds(self) -> float | None:
+        """The limit that holds; None for no limit."""
+        return None if self.time_limit == "auto" else self.time_limit
 
 
 EVALUATE = {KEYWORDS: Takes(EvaluateKeywords)}
@@ -322,7 +319,7 @@ for _kind in OBJECTS.values():
     _kind.document()
 
 _SIZE = tuple(one.name for one in fields(Schedule) if one.name != "time_limit")
-# What the command line takes: its time limit has another default.
+# On the command line the limit of time is a keyword, as in every verb.
 SYNTHESISE = {KEYWORDS: Takes(SynthesiseKeywords)} | {
     name: Takes(kind, _SIZE if kind is Schedule else ())
     for name, kind in OBJECTS.items()

@@ -75,6 +75,21 @@ def option(
     )
 
 
+def time_limit_option(
+    help: str, *, least: float | None = None, above: float | None = None
+) -> Any:
+    """Declare a limit of time, which is of the type `Seconds`."""
+    return option(
+        "auto",
+        help,
+        least=least,
+        above=above,
+        known=("auto",),
+        form="text",
+        metavar="SECONDS",
+    )
+
+
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     "at least": operator.ge,
     "above": operator.gt,
@@ -109,7 +124,7 @@ class Declared:
         return one.metadata.get("ranges", {}), one.metadata.get("known", ())
 
 
-class Options(Declared):
+class OptionObject(Declared):
     """Base of the options of a verb: types are checked too, and `help` is complete."""
 
     def __init_subclass__(cls, verb: str = "") -> None:
@@ -203,15 +218,15 @@ def _declarations(kind: type) -> Iterator[Declaration]:
         )
 
 
-def configure(
+def read_options(
     parameters: type,
     options: Mapping[str, Any],
     *,
     owner: str,
     error: type[EvosdcError],
     hint: str,
-) -> Any:
-    """Build the parameters; text is read by the type of the field it is for.
+) -> dict[str, Any]:
+    """Return what parameters are made of; text is read by the type of its field.
 
     Parameters
     ----------
@@ -248,7 +263,7 @@ def configure(
                     hint=hint,
                 ) from None
         chosen[name] = value
-    return parameters(**chosen)
+    return chosen
 
 
 def _expected(value: Any, ranges: Mapping[str, float], known: Collection[Any]) -> str:

@@ -11,7 +11,7 @@ from os import PathLike
 from typing import Any, Literal, TypeAlias
 
 from evosdc.formats import suffix_list
-from evosdc.options.declare import Options, option
+from evosdc.options.declare import OptionObject, option
 
 Paths: TypeAlias = str | PathLike
 Labels: TypeAlias = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None
@@ -23,7 +23,7 @@ FILES_OF_CODES = suffix_list("hierarchy", reading=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Read(Options):
+class Read(OptionObject):
     """How a table, or the records of one, are read."""
 
     dimensions: Sequence[str] | None = option(
@@ -94,7 +94,7 @@ class Read(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prior(Options):
+class Prior(OptionObject):
     """What everyone knows of the cells beforehand."""
 
     bounds: str | None = option(
@@ -134,7 +134,7 @@ class Prior(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attackers(Options):
+class Attackers(OptionObject):
     """Against whom, and how far, cells are protected, judged, or must have been."""
 
     who: Literal["public", "lone", "pairs"] | None = option(
@@ -169,7 +169,7 @@ class Attackers(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellRequests(Options):
+class CellRequests(OptionObject):
     """What is asked of single cells, by label, and what suppressing a cell costs."""
 
     hide: Labels = option(
@@ -210,7 +210,7 @@ class CellRequests(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stop(Options):
+class Stop(OptionObject):
     """When a search ends before its time limit: as soon as one of these holds."""
 
     evaluations: int | None = option(
@@ -228,7 +228,7 @@ class Stop(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(Options):
+class Run(OptionObject):
     """How a run is carried out: where, what it tells, and what it leaves behind."""
 
     cluster: Any = option(
@@ -268,7 +268,7 @@ class Run(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contributors(Options):
+class Contributors(OptionObject):
     """Who stands behind the cells: roles of columns of the records, and consent."""
 
     weight: str | None = option(
@@ -313,7 +313,7 @@ class Contributors(Options):
     )
 
 
-OBJECTS: dict[str, type[Options]] = {
+OBJECTS: dict[str, type[OptionObject]] = {
     "stop": Stop,
     "attackers": Attackers,
     "cells": CellRequests,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from evosdc.options.declare import Options, option
+from evosdc.options.declare import OptionObject, option, time_limit_option
 from evosdc.options.objects import (
     OBJECTS,
     Attackers,
@@ -23,12 +23,12 @@ from evosdc.options.objects import (
     Stop,
 )
 from evosdc.options.rules import rules_help
-from evosdc.options.verbs import Takes, taken
+from evosdc.options.types import DEFAULT_TIME_LIMIT, Seconds
+from evosdc.options.verbs import KEYWORDS, Takes, taken
 
 __all__ = [
     "AUDIT",
     "DEFAULT_TIME_LIMIT",
-    "FORMER",
     "KEYWORDS",
     "LINK",
     "LOWER_BOUND",
@@ -37,7 +37,6 @@ __all__ = [
     "TABULATE",
     "VERBS",
     "VERIFY",
-    "Asked",
     "Attackers",
     "AuditKeywords",
     "BoundKeywords",
@@ -50,26 +49,20 @@ __all__ = [
     "Seconds",
     "Stop",
     "TabulateKeywords",
+    "VerbOptions",
     "settings",
 ]
-Seconds: TypeAlias = float | Literal["auto"] | None
-
-DEFAULT_TIME_LIMIT = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProtectKeywords(Options, verb="protect"):
+class ProtectKeywords(OptionObject, verb="protect"):
     """Keywords of `protect`."""
 
     method: str = option("auto", "A name from: evosdc methods.")
-    time_limit: Seconds = option(
-        "auto",
+    time_limit: Seconds = time_limit_option(
         "Seconds for all of it, compiling on first use aside; none for no limit "
         "(auto: 60, none with a budget of evaluations).",
         above=0,
-        known=("auto",),
-        form="text",
-        metavar="SECONDS",
     )
     seed: int = option(0, "Root of all randomness.", least=0)
     workers: int | None = option(
@@ -84,9 +77,8 @@ class ProtectKeywords(Options, verb="protect"):
 
     def seconds(self, stop: Stop) -> float | None:
         """Return the limit that holds; None for no limit."""
-        if self.time_limit != "auto":
-            return self.time_limit
-        return DEFAULT_TIME_LIMIT if stop.evaluations is None else None
+        usual = DEFAULT_TIME_LIMIT if stop.evaluations is None else None
+        return usual if self.time_limit == "auto" else self.time_limit
 
 
 _JUDGE_WORKERS = (
@@ -96,30 +88,30 @@ _JUDGE_WORKERS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditKeywords(Options, verb="audit"):
+class AuditKeywords(OptionObject, verb="audit"):
     """Keywords of `audit`."""
 
-    time_limit: float | None = option(
-        None,
-        "Seconds; cells not decided by then are open (default: none).",
+    time_limit: Seconds = time_limit_option(
+        "Seconds, none for no limit; cells not decided by then are open (auto: none).",
         least=0,
-        form="text",
-        metavar="SECONDS",
     )
     workers: int | None = option(None, _JUDGE_WORKERS, least=1)
 
+    @property
+    def seconds(self) -> float | None:
+        """The limit that holds; None for no limit."""
+        return None if self.time_limit == "auto" else self.time_limit
+
 
 @dataclass(frozen=True, kw_only=True)
-class BoundKeywords(Options, verb="lower_bound"):
+class BoundKeywords(OptionObject, verb="lower_bound"):
     """Keywords of `lower_bound`."""
 
     method: str = option(
         "cut", "node (rows, columns) or cut (stronger).", known=("node", "cut")
     )
-    time_limit: float | None = option(
-        DEFAULT_TIME_LIMIT,
-        "Seconds, none for no limit; the bound is valid whenever it stops.",
-        form="text",
+    time_limit: Seconds = time_limit_option(
+        "Seconds, none for no limit; the bound is valid whenever it stops (auto: 60).",
         least=0,
     )
     workers: int | None = option(
@@ -129,9 +121,14 @@ class BoundKeywords(Options, verb="lower_bound"):
         least=1,
     )
 
+    @property
+    def seconds(self) -> float | None:
+        """The limit that holds; None for no limit."""
+        return DEFAULT_TIME_LIMIT if self.time_limit == "auto" else self.time_limit
+
 
 @dataclass(frozen=True, kw_only=True)
-class TabulateKeywords(Options, verb="tabulate"):
+class TabulateKeywords(OptionObject, verb="tabulate"):
     """Keywords of `tabulate`."""
 
     rules: Any = option(
@@ -159,9 +156,7 @@ _RECORDS = (
 )
 _READ = Takes(Read, _TABLE)
 _CLUSTER = Takes(Run, ("cluster",))
-# The objects that each verb takes, by its keywords. The first is no object in Python:
-# its fields are keywords themselves.
-KEYWORDS = "keywords"
+# The objects that each verb takes, by its keywords.
 PROTECT = {
     KEYWORDS: Takes(ProtectKeywords),
     "stop": Takes(Stop),
@@ -210,22 +205,10 @@ VERBS = {
     "verify": VERIFY,
     "lower_bound": LOWER_BOUND,
 }
-# What keywords were called in version 0.1.
-FORMER = {
-    "earlier": "already_published",
-    "threshold": "published_threshold",
-    "prefer": "cost_factor",
-    "secondaries": "protect_secondaries",
-    "singletons": "who",
-    "waiver": "consent",
-    "options": "method_options",
-    "total": "totals",
-    "keep": "keep_secondaries",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class VerbOptions:
     """All the objects of a verb, those that were not given with their defaults."""
 
     stop: Stop
@@ -237,7 +220,9 @@ class Asked:
     contributors: Contributors
 
     @classmethod
-    def of(cls, takes: Mapping[str, Takes], **given: Options | None) -> Asked:
+    def of(
+        cls, takes: Mapping[str, Takes], **given: OptionObject | None
+    ) -> VerbOptions:
         """Check what was given to a verb, by the names of its keywords."""
         return cls(
             **{
@@ -252,7 +237,7 @@ class Asked:
         return self.cells.keep_secondaries or self.read.apriori is not None
 
 
-def settings(*given: Options) -> dict[str, Any]:
+def settings(*given: OptionObject) -> dict[str, Any]:
     """Write options down by name."""
     return {
         one.name: getattr(options, one.name)

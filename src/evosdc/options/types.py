@@ -6,7 +6,11 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Any, Literal, Protocol, Union, get_args, get_origin
+from typing import Any, Literal, Protocol, TypeAlias, Union, get_args, get_origin
+
+# A limit of time: a number, None for no limit, or "auto" for what the verb has then.
+Seconds: TypeAlias = float | Literal["auto"] | None
+DEFAULT_TIME_LIMIT = 60.0
 
 _SWITCH = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),

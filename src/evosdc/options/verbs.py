@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from numbers import Real
-from typing import Any, ParamSpec, TypeVar, get_type_hints
+from typing import Any, get_type_hints
 
 from evosdc.errors import InputError
 from evosdc.options.declare import Declaration, declarations
 from evosdc.options.types import is_of, type_name
 
-P = ParamSpec("P")
-R = TypeVar("R")
+# The first of what a verb takes is no object in Python: its fields are keywords.
+KEYWORDS = "keywords"
+# What keywords were called in version 0.1.
+FORMER_KEYWORDS = {
+    "earlier": "already_published",
+    "threshold": "published_threshold",
+    "prefer": "cost_factor",
+    "secondaries": "protect_secondaries",
+    "singletons": "who",
+    "waiver": "consent",
+    "options": "method_options",
+    "total": "totals",
+    "keep": "keep_secondaries",
+}
 
 
 @dataclass(frozen=True)
@@ -54,38 +65,39 @@ def taken(takes: Mapping[str, Takes], name: str, given: Any, kind: type[Any]) ->
     return given
 
 
-def verb(
-    takes: Mapping[str, Takes], **spelt: str
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a verb so that a keyword it does not have is told where it belongs.
+def check_arguments(
+    function: Callable[..., Any],
+    takes: Mapping[str, Takes],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> None:
+    """Refuse keywords that a verb does not have, and arguments of other types.
 
-    `spelt` are former names of options, with the new ones.
+    What `takes` declares is checked when its objects are made.
     """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        names = [*signature(function).parameters]
-
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            for name in kwargs:
-                if name not in names:
-                    raise _unknown(name, names, takes, spelt, function.__name__)
-            return function(*args, **kwargs)
-
-        return call
-
-    return decorate
+    parameters = signature(function).parameters
+    names, free = [*parameters], Parameter.VAR_KEYWORD
+    if all(one.kind is not free for one in parameters.values()):
+        for name in kwargs:
+            if name not in names:
+                raise _unknown(name, names, takes, function.__name__)
+    own = takes[KEYWORDS].options() if KEYWORDS in takes else ()
+    declared = {*takes, *(one.name for one in own)}
+    hints = get_type_hints(function)
+    for name, value in (dict(zip(names, args, strict=False)) | dict(kwargs)).items():
+        if name not in declared and not is_of(value, hints.get(name, Any)):
+            raise InputError(
+                f"{name} is {_shown(value)}",
+                expected=f"a value of type {type_name(hints[name])}",
+                hint=f"see help(evosdc.{function.__name__})",
+            )
 
 
 def _unknown(
-    name: str,
-    names: list[str],
-    takes: Mapping[str, Takes],
-    spelt: Mapping[str, str],
-    verb_name: str,
+    name: str, names: list[str], takes: Mapping[str, Takes], verb_name: str
 ) -> InputError:
     """Say where an option belongs, or which options there are."""
-    wanted = spelt.get(name, name)
+    wanted = FORMER_KEYWORDS.get(name, name)
     for keyword, one in takes.items():
         if keyword in names and wanted in [o.name for o in one.options()]:
             return InputError(
@@ -99,38 +111,6 @@ def _unknown(
         expected=f"one of {', '.join(names)}; or in these objects {', '.join(fields)}",
         hint=f"see help(evosdc.{verb_name})",
     )
-
-
-def checked(
-    least: Mapping[str, float],
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a verb so that it refuses arguments that are not of their types.
-
-    `least` are the least values of numbers.
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            hints = get_type_hints(function)
-            names = list(signature(function).parameters)
-            given = dict(zip(names, args, strict=False)) | kwargs
-            for name, value in given.items():
-                if not is_of(value, hints.get(name, Any)):
-                    raise InputError(
-                        f"{name} is {_shown(value)}",
-                        expected=f"a value of type {type_name(hints[name])}",
-                        hint=f"see help(evosdc.{function.__name__})",
-                    )
-                if name in least and isinstance(value, Real) and value < least[name]:
-                    raise InputError(
-                        f"{name} is {value}", expected=f"at least {least[name]:g}"
-                    )
-            return function(*args, **kwargs)
-
-        return call
-
-    return decorate
 
 
 def _shown(value: Any) -> str:

@@ -3,9 +3,9 @@
 from evosdc.parallel.pool import (
     Closing,
     LazyPool,
-    Pool,
     SerialPool,
     Task,
+    WorkerPool,
     Workers,
     open_pool,
     open_workers,
@@ -14,9 +14,9 @@ from evosdc.parallel.pool import (
 __all__ = [
     "Closing",
     "LazyPool",
-    "Pool",
     "SerialPool",
     "Task",
+    "WorkerPool",
     "Workers",
     "open_pool",
     "open_workers",

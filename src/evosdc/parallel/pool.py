@@ -98,7 +98,7 @@ class Task(Protocol[R_co]):
         ...
 
 
-class Pool(Closing, Generic[S_co]):
+class WorkerPool(Closing, Generic[S_co]):
     """Workers with an object that their tasks share; they end with the pool.
 
     `size` is the number of tasks run at a time, 0 if `submit` runs them itself.
@@ -133,7 +133,7 @@ class Pool(Closing, Generic[S_co]):
         """Wait until a task may be done."""
 
 
-class SerialPool(Pool[S]):
+class SerialPool(WorkerPool[S]):
     """A pool that runs each task in this process when it is submitted."""
 
     size = 0
@@ -171,7 +171,7 @@ class LostWorkerError(EvosdcError):
         )
 
 
-class RetryingPool(Pool[S]):
+class RetryingPool(WorkerPool[S]):
     """Workers that may be lost. They are started when the first task is submitted.
 
     Attributes
@@ -262,7 +262,7 @@ class RetriedTask(Generic[R]):
                 self._resubmit()
 
 
-def open_pool(workers: Workers, shared: S) -> Pool[S]:
+def open_pool(workers: Workers, shared: S) -> WorkerPool[S]:
     """Return a pool of these workers; without any, tasks run in this process."""
     # Dask and loky are imported only if they are used.
     if workers.count < 1:
@@ -302,7 +302,7 @@ class LazyPool(Closing, Generic[S]):
         self.deadline = deadline
         self.shared = shared
         self._workers = workers or Workers()
-        self._pool: Pool[S] = SerialPool(shared)
+        self._pool: WorkerPool[S] = SerialPool(shared)
         self._spent = 0.0
 
     @property

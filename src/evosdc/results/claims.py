@@ -62,7 +62,7 @@ def claim_of(
 def insider_words(
     table: Table, insiders: int | None, kind: str = LONE, coalitions: int = 0
 ) -> str:
-    """Say who was taken for an attacker beside the public, or that nobody was."""
+    """Say who was taken for an attacker other than the public, or that nobody was."""
     sensitive = int((table.status == PRIMARY).sum())
     others = dominant_words(table)
     if insiders is None:

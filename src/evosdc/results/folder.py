@@ -101,6 +101,13 @@ class Output:
     write: Callable[[Path], object]
 
 
+def text_output(place: str, name: str, text: str) -> Output:
+    """Return a file of text; others may read it if it is to be published."""
+    return Output(
+        place, (name,), lambda to: write_text(to / name, text, public=place == PUBLISH)
+    )
+
+
 def read_claim(folder: Path) -> Mapping[str, Any] | None:
     """Return what the ``claim.json`` of a result says; None where there is none."""
     try:
@@ -159,7 +166,7 @@ def write_outputs(
     outputs
         The files; what stands in another folder than ``confidential/`` goes last.
     content
-        What ``claim.json`` is to say beside the files and their digests; None where
+        What ``claim.json`` is to say besides files and digests; None where
         the result has still to be judged.
     claimed
         Whether the files are listed in ``claim.json``; a pattern that waits for its
@@ -270,7 +277,7 @@ def owned_files(folder: Path) -> set[Path]:
     """Return the files that an earlier run is known to have written.
 
     A name alone does not make a file ours: a claim that lists itself must list it, or
-    the mark of an unjudged pattern stand beside it.
+    the mark of an unjudged pattern be in its folder.
     """
     inside = folder / CONFIDENTIAL
     found: list[Path] = []

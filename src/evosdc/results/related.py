@@ -1,4 +1,4 @@
-"""Results that lie side by side: other patterns of a table, tables of the same records.
+"""Results that are related: other patterns of a table, tables of the same records.
 
 Two patterns of one table, or two tables of the same records protected one by one, can
 undo each other. The claim of a result holds the fingerprints by which the next run
@@ -40,7 +40,7 @@ _SAME = 1e-9
 def related_warnings(
     output: PathLike, table: Table, hidden: NDArray[np.bool_]
 ) -> tuple[str, ...]:
-    """Look for results that this one must not be published beside.
+    """Look for results with which this one must not be published.
 
     Looks into the folder itself, so it comes before `--force` removes what is in it,
     and into the folders next to it.
@@ -155,12 +155,10 @@ def _folders(folder: Path) -> Iterator[Path]:
     if not folder.parent.is_dir():
         return
     try:
-        beside = sorted(
-            p for p in folder.parent.iterdir() if p != folder and p.is_dir()
-        )
+        near = sorted(p for p in folder.parent.iterdir() if p != folder and p.is_dir())
     except OSError:
         return  # what cannot be listed cannot be compared
-    yield from islice((p for p in beside if (p / CONFIDENTIAL).is_dir()), _MOST_FOLDERS)
+    yield from islice((p for p in near if (p / CONFIDENTIAL).is_dir()), _MOST_FOLDERS)
 
 
 def _share_records(claim: Mapping[str, Any], mine: Mapping[str, Any]) -> bool:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from warnings import warn
 
 from evosdc.errors import InputError
-from evosdc.io.paths import write_text
 from evosdc.report.card import card_html
 from evosdc.report.verdict import Headline, headline
 from evosdc.results.claim import Claim
@@ -20,6 +19,7 @@ from evosdc.results.folder import (
     REPORT,
     Output,
     check_output_directory,
+    text_output,
     write_outputs,
 )
 from evosdc.results.related import refuse_replaced
@@ -114,7 +114,7 @@ class WrittenResult:
         source
             What the input was read from, where files are to look like it.
         warnings
-            What the result must not be published beside, for its report.
+            With which results this one must not be published, for its report.
         """
 
     @abstractmethod
@@ -132,7 +132,7 @@ class WrittenResult:
         return ()
 
     def related(self, folder: Path) -> tuple[str, ...]:
-        """Say which results near a folder this one must not be published beside."""
+        """Name results near a folder with which this one must not be published."""
         del folder
         return ()
 
@@ -197,9 +197,7 @@ class WrittenResult:
 
     def _report_output(self) -> Output:
         """Return the report as the only page of a result that stays inside."""
-        return Output(
-            CONFIDENTIAL, (REPORT,), lambda to: write_text(to / REPORT, self.report())
-        )
+        return text_output(CONFIDENTIAL, REPORT, self.report())
 
 
 def chosen_formats(
@@ -235,7 +233,7 @@ def write_result(
         What the input was read from: the path of a table, which is written back where
         it is a JJ file, or the `RecordFile` that copies are written like.
     warnings
-        What the result must not be published beside, where that was looked for before;
+        With which results this one must not be published, where they were looked for;
         an earlier result that it was about may be gone by now.
     """
     refuse_replaced(output, result.inputs)

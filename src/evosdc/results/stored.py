@@ -37,7 +37,7 @@ _MARKS = ("table", "pattern", "kin")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredResult(WrittenResult):
-    """A result as it lies in a folder: what it states, and where its files are.
+    """A result as a folder has it: what it states, and where its files are.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class StoredResult(WrittenResult):
         return {k: self.stored[k] for k in _MARKS if k in self.stored}
 
     def report(self, *, share: bool = False) -> str:
-        """Return the page that lies in the folder."""
+        """Return the page in the folder."""
         place = CONFIDENTIAL
         if share:
             place = PUBLISH if self.place == PUBLISH else DRAFT

@@ -12,7 +12,6 @@ from typing import Any
 
 from evosdc import __version__
 from evosdc.formats import FORMATS
-from evosdc.io.paths import write_text
 from evosdc.io.records import RecordFile, write_records
 from evosdc.metrics.evaluation import Measurements
 from evosdc.report.synthesis import synthesis_html
@@ -24,6 +23,7 @@ from evosdc.results.folder import (
     PUBLISH,
     REPORT,
     Output,
+    text_output,
     write_outputs,
 )
 from evosdc.results.next_steps import release_verdict
@@ -307,13 +307,10 @@ class Synthesis(_Released):
         ]
         if not self.fit:
             return found
-        share = self.report(share=True)
         return [
             *found,
-            *(
-                Output(PUBLISH, (name,), partial(_write_page, name=name, text=text))
-                for name, text in ((REPORT, share), ("README.txt", self._readme()))
-            ),
+            text_output(PUBLISH, REPORT, self.report(share=True)),
+            text_output(PUBLISH, "README.txt", self._readme()),
         ]
 
     def _readme(self) -> str:
@@ -384,13 +381,9 @@ def _write_copy(
     write_records(folder / name, to_arrow(copy), like=like, public=public)
 
 
-def _write_page(folder: Path, name: str, text: str) -> None:
-    write_text(folder / name, text, public=True)
-
-
 def _summary_output(summary: Mapping[str, Any]) -> Output:
-    name, text = "evaluation.json", json.dumps(summary, indent=2) + "\n"
-    return Output(CONFIDENTIAL, (name,), lambda to: write_text(to / name, text))
+    text = json.dumps(summary, indent=2) + "\n"
+    return text_output(CONFIDENTIAL, "evaluation.json", text)
 
 
 def _rows_output(name: str, rows: Sequence[Mapping[str, Any]]) -> Output:

@@ -11,15 +11,16 @@ from evosdc.io.argus.jj import write_jj
 from evosdc.io.delimited import write_csv
 from evosdc.io.frames import pattern_frame, published_frame
 from evosdc.io.layouts import file_stem
-from evosdc.io.paths import write_text
 from evosdc.io.sidecar import sidecar_path, write_with_sidecar
 from evosdc.results.folder import (
     CONFIDENTIAL,
     NOT_JUDGED,
     PATTERN,
+    PUBLISH,
     UNJUDGED,
     Output,
     check_output_directory,
+    text_output,
     write_outputs,
 )
 from evosdc.results.related import related_warnings
@@ -36,9 +37,7 @@ def write_unjudged(
     """
     warnings = related_warnings(output, table, table.hidden)
     check_protection_directory(output, force=force, sources=[source] if source else ())
-    mark = Output(
-        CONFIDENTIAL, (UNJUDGED,), lambda to: write_text(to / UNJUDGED, NOT_JUDGED)
-    )
+    mark = text_output(CONFIDENTIAL, UNJUDGED, NOT_JUDGED)
     write_outputs(output, [mark, pattern_output(table)], claimed=False)
     return warnings
 
@@ -55,18 +54,16 @@ def check_protection_directory(
     check_output_directory(output, force=force, sources=sources, files=files)
 
 
-def pattern_output(table: Table) -> Output:
-    """Return the pattern with the values and labels of all cells."""
+def frame_output(place: str, name: str, frame: Any) -> Output:
+    """Return a CSV file; others may read it if it is to be published."""
     return Output(
-        CONFIDENTIAL,
-        (PATTERN,),
-        lambda to: write_csv(to / PATTERN, pattern_frame(table)),
+        place, (name,), lambda to: write_csv(to / name, frame, public=place == PUBLISH)
     )
 
 
-def write_frame(folder: Path, name: str, frame: Any, public: bool) -> None:
-    """Write a frame as CSV."""
-    write_csv(folder / name, frame, public=public)
+def pattern_output(table: Table) -> Output:
+    """Return the pattern with the values and labels of all cells."""
+    return frame_output(CONFIDENTIAL, PATTERN, pattern_frame(table))
 
 
 def write_jj_file(folder: Path, table: Table, name: str) -> None:

@@ -16,7 +16,6 @@ from evosdc.attack import certificate_arrays
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
 from evosdc.formats import FORMATS
-from evosdc.io.delimited import write_csv
 from evosdc.io.layouts import (
     HST_NAME,
     JJ_NAME,
@@ -25,7 +24,7 @@ from evosdc.io.layouts import (
     write_layouts,
     write_next_year,
 )
-from evosdc.io.paths import open_output, write_text
+from evosdc.io.paths import open_output
 from evosdc.io.tables import write_table
 from evosdc.report.page import report_html
 from evosdc.report.share import share_html
@@ -38,15 +37,16 @@ from evosdc.results.folder import (
     PUBLISH,
     REPORT,
     Output,
+    text_output,
 )
 from evosdc.results.related import fingerprints, related_warnings
 from evosdc.results.result import WrittenResult, chosen_formats
 from evosdc.results.table_files import (
+    frame_output,
     jj_files,
     jj_name,
     pattern_output,
     published_frames,
-    write_frame,
     write_jj_file,
 )
 from evosdc.results.verdict import Certificate, TableVerdict
@@ -224,7 +224,7 @@ class _Judged(WrittenResult):
         arrays = certificate_arrays(
             self.certificate,
             table=self.table,
-            claim=self.claim,
+            claim=dict(self.claim),
             strict=self.verdict.strict,
             secondaries=bool(settings.get("protect_secondaries")),
             insiders=self.verdict.insiders is not None,
@@ -246,7 +246,7 @@ class _Judged(WrittenResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(_Judged):
-    """The judge's word on a pattern, what it states, and the witnesses that prove it.
+    """The verdict on a pattern, what it states, and the witnesses that prove it.
 
     `known` are the cells that an attacker has although they are sensitive or hidden.
     """
@@ -356,7 +356,7 @@ class Protection(_Judged):
         return self.earlier
 
     def related(self, folder: Path) -> tuple[str, ...]:
-        """Say which results near a folder this one must not be published beside."""
+        """Name results near a folder with which this one must not be published."""
         return related_warnings(folder, self.table, self.table.hidden)
 
     def marks(self) -> Mapping[str, Any]:
@@ -396,20 +396,11 @@ class Protection(_Judged):
             last = partial(write_next_year, table=table)
             found.append(Output(CONFIDENTIAL, (HST_NAME,), last))
         inside = report_html(self, warnings=warnings)
-        share, public = self.report(share=True), place == PUBLISH
         found += [
-            Output(
-                CONFIDENTIAL,
-                ("run.csv",),
-                lambda to: write_csv(to / "run.csv", self._record_frame()),
-            ),
-            Output(CONFIDENTIAL, (REPORT,), lambda to: write_text(to / REPORT, inside)),
+            frame_output(CONFIDENTIAL, "run.csv", self._record_frame()),
+            text_output(CONFIDENTIAL, REPORT, inside),
             *(
-                Output(
-                    place,
-                    (name,),
-                    partial(write_frame, name=name, frame=frame, public=public),
-                )
+                frame_output(place, name, frame)
                 for name, frame in published_frames(table).items()
             ),
             Output(
@@ -417,11 +408,7 @@ class Protection(_Judged):
                 tuple(path.name for path in layout_files(Path(), table, wanted)),
                 lambda to: write_layouts(to, table, wanted),
             ),
-            Output(
-                place,
-                (REPORT,),
-                lambda to: write_text(to / REPORT, share, public=public),
-            ),
+            text_output(place, REPORT, self.report(share=True)),
         ]
         return found
 

@@ -7,7 +7,7 @@ from evosdc.rules.concentration import (
     PriorPosterior,
     rest_limit,
 )
-from evosdc.rules.contributors import Contributors
+from evosdc.rules.contributors import CellContributors
 from evosdc.rules.counting import Frequency, Manual, Request, ZeroUnsafe
 from evosdc.rules.group import Group
 from evosdc.rules.mark import Marks, mark
@@ -17,7 +17,7 @@ from evosdc.rules.text import parse_rule, parse_rules, rule_text
 
 __all__ = [
     "PRESETS",
-    "Contributors",
+    "CellContributors",
     "Dominance",
     "Frequency",
     "Group",

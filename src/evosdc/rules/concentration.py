@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from evosdc.rules.contributors import Contributors, Marking, Numbers
+from evosdc.rules.contributors import CellContributors, Marking, Numbers
 from evosdc.rules.rule import require
 from evosdc.table.rounding import ROUNDING
 
@@ -55,7 +55,7 @@ class Dominance:
         """Number of the largest contributions that the rule uses."""
         return self.n
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         missing = 100.0 / self.k * contributors.leading(self.n) - contributors.total
         if contributors.target is not None:
@@ -85,7 +85,7 @@ class _Estimation:
         """Number of the largest contributions that the rule uses."""
         return self.n_coalition + 1
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         top, coalition = contributors.largest, self.n_coalition
         first = top[:, 0] if top.shape[1] else np.zeros(len(contributors))
@@ -180,7 +180,7 @@ def rest_limit(rules: Iterable[object]) -> float:
     return max((x for x in found if x is not None), default=_DEFAULT_REST)
 
 
-def _marked(contributors: Contributors, missing: Numbers) -> Marking:
+def _marked(contributors: CellContributors, missing: Numbers) -> Marking:
     unsafe = missing > ROUNDING * contributors.total
     level = np.where(unsafe, missing * contributors.scale, 0.0)
     return unsafe, level, level.copy()

@@ -16,7 +16,7 @@ Marking = tuple[NDArray[np.bool_], Numbers, Numbers]
 
 
 @dataclass(frozen=True, eq=False)
-class Contributors:
+class CellContributors:
     """The contributors of each cell, one entry per cell.
 
     Contributions are taken without their sign, as GaussSuppression takes them: what a
@@ -78,7 +78,7 @@ class Contributors:
         contributions: list[list[float]],
         weights: list[list[float]] | None = None,
         **others: Any,
-    ) -> Contributors:
+    ) -> CellContributors:
         """List every contribution of every cell; for small tables and examples."""
         # Padded with zeros: no rule in use looks at more than ten contributions.
         width = max([10, *(len(row) for row in contributions)])

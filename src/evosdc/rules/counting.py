@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.rules.contributors import Contributors, Marking
+from evosdc.rules.contributors import CellContributors, Marking
 from evosdc.rules.rule import require
 from evosdc.table.rounding import ROUNDING
 
@@ -52,7 +52,7 @@ class Frequency:
         )
         _check_percent(self.percent)
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         every: NDArray[Any] = contributors.units
         active: NDArray[Any] | None = contributors.active
@@ -90,7 +90,7 @@ class ZeroUnsafe:
             "a number above 0",
         )
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up."""
         unsafe = (contributors.value == 0) & (contributors.units > 0)
         unsafe &= contributors.has_protected
@@ -131,7 +131,7 @@ class Request:
                 )
         _check_percent(self.margin)
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Say which cells are unsafe and how far they must be covered up and down."""
         if contributors.asking is None:
             raise InputError(
@@ -166,12 +166,14 @@ class Manual:
     def __post_init__(self) -> None:
         _check_percent(self.percent)
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Mark every cell and say how far it must be covered up and down."""
         return _share(contributors, np.ones(len(contributors), bool), self.percent)
 
 
-def _share(contributors: Contributors, unsafe: np.ndarray, percent: float) -> Marking:
+def _share(
+    contributors: CellContributors, unsafe: np.ndarray, percent: float
+) -> Marking:
     size = np.maximum(contributors.size, np.abs(contributors.value))
     share = np.maximum(percent / 100.0 * size, contributors.floor)
     level = np.where(unsafe, share, 0.0)

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from evosdc.rules.contributors import Contributors, Marking
+from evosdc.rules.contributors import CellContributors, Marking
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Group:
     name: ClassVar[str] = "group"
     needs: ClassVar[int] = 0
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Mark nothing: tabulation marks the cells."""
         n = len(contributors)
         return np.zeros(n, dtype=bool), np.zeros(n), np.zeros(n)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.rules.contributors import Contributors, Numbers
+from evosdc.rules.contributors import CellContributors, Numbers
 from evosdc.rules.rule import Rule
 from evosdc.rules.text import rule_text
 from evosdc.table.rounding import significant
@@ -27,7 +27,7 @@ class Marks:
 
 
 def mark(
-    contributors: Contributors,
+    contributors: CellContributors,
     rules: Sequence[Rule],
     *,
     floor: float | Numbers = 0.0,

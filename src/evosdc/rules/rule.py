@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from evosdc.errors import InputError
-from evosdc.rules.contributors import Contributors, Marking
+from evosdc.rules.contributors import CellContributors, Marking
 
 
 class Rule(Protocol):
@@ -32,7 +32,7 @@ class Rule(Protocol):
         """Number of the largest contributions that it uses."""
         ...
 
-    def apply(self, contributors: Contributors) -> Marking:
+    def apply(self, contributors: CellContributors) -> Marking:
         """Return which cells are unsafe, their upper and their lower levels."""
         ...
 

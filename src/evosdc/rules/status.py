@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError, TableError
-from evosdc.rules.contributors import Contributors
+from evosdc.rules.contributors import CellContributors
 from evosdc.rules.counting import Manual
 from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY, SAFE
@@ -168,7 +168,7 @@ def _manual_levels(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     value = table.value[numbers]
     size = np.abs(value)
-    given = Contributors(value, size, size, size, np.zeros((len(value), 0)))
+    given = CellContributors(value, size, size, size, np.zeros((len(value), 0)))
     _, upl, lpl = manual.apply(given)
     distance = np.maximum(value - table.lower[numbers], 0.0)
     return upl, np.minimum(lpl, distance)

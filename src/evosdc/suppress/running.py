@@ -42,7 +42,7 @@ _REPEATED_CELLS = 1000
 _ROW_CELLS, _ROW_SECONDS = 5_000, 2.0
 
 
-class Clock(clock.Clock):
+class RunClock(clock.Clock):
     """The limit of time of a whole run, and what judging may take beyond it."""
 
     def __init__(self, limit: float | None) -> None:
@@ -59,7 +59,7 @@ class Clock(clock.Clock):
         self.limit = min(self.limit, self.spent() + _JUDGE_SECONDS)
         self._grace = _grace(self.limit)
 
-    def within(self, seconds: float) -> Clock:
+    def within(self, seconds: float) -> RunClock:
         """Return a clock that is over in so many seconds."""
         other = copy(self)
         other.limit, other._grace = self.spent() + seconds, 0.0

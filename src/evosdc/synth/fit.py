@@ -119,7 +119,7 @@ def fit(
 
     Candidates are improved by threads or, where there are any, by `workers`.
     """
-    with Clock(options.schedule.time_limit) as clock:
+    with Clock(options.schedule.seconds) as clock:
         rng = np.random.default_rng([options.seed, 0])
         options.say("looking at columns")
         prepared = prepare(table, options, rng)
@@ -179,7 +179,7 @@ def search(
         run = EvolutionRun(
             engine,
             None if by_clock else schedule.most_generations,
-            schedule.time_limit,
+            schedule.seconds,
             tuple(criteria),
             options.listener,
             clock=clock,

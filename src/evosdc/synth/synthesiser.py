@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -211,8 +210,10 @@ class Synthesiser:
         if self.workers and self.cluster is None:
             threads = self.workers
         if isinstance(frame, (str, os.PathLike)):
-            # Only io opens files, and io is above: it is found by name.
-            frame = import_module("evosdc.api.records").as_records(frame)
+            # Only io opens files; nothing else here knows of it.
+            from evosdc.io.records import as_records
+
+            frame = as_records(frame)
         with open_workers(self.cluster, self.workers) as workers:
             elsewhere = None if self.cluster is None else workers
             fitted = fit(to_arrow(frame), self.options, threads, elsewhere)

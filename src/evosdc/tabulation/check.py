@@ -49,7 +49,7 @@ class Facts:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class CheckedRecords:
     """Records that were checked, and what is to be found out about them.
 
     Attributes
@@ -190,7 +190,7 @@ def _beyond_exact(dialect: Dialect, name: str, number: str, kind: str) -> str:
 
 
 def spellings(
-    task: Task, stored: str, parts: Collection[str] | None = None
+    task: CheckedRecords, stored: str, parts: Collection[str] | None = None
 ) -> tuple[str, ...]:
     """Say which spellings became one code; refuse codes of odd blanks only.
 

@@ -28,7 +28,7 @@ def hierarchy_from_columns(
     """
     wanted = Columns(tuple(dict.fromkeys(columns)), None)
     with open_records(source, wanted) as records:
-        return Levels(records, digits or {}, None).tree(columns, total)
+        return LevelColumns(records, digits or {}, None).tree(columns, total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Pair:
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class LevelColumns:
     """Columns of open records that may be levels of each other."""
 
     records: OpenRecords

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 from evosdc.table import Dimension
 from evosdc.table.index import CellIndex
 from evosdc.table.rounding import significant
-from evosdc.tabulation.check import Task
+from evosdc.tabulation.check import CheckedRecords
 from evosdc.tabulation.identity import DIGITS, Respondents
 from evosdc.tabulation.source import OpenRecords, tidied
 
 PAIRS = "pairs"
 
 
-def pair_records(task: Task) -> None:
+def pair_records(task: CheckedRecords) -> None:
     """Aggregate the records by their codes and holdings, and keep the answer."""
     records, columns, facts = task.records, task.columns, task.facts
     dialect, parts = records.dialect, columns.codes
@@ -55,7 +55,7 @@ def holding_names(records: OpenRecords) -> set[str]:
 
 
 def holdings_of(
-    task: Task, dimensions: Sequence[Dimension], codes: NDArray[np.int32]
+    task: CheckedRecords, dimensions: Sequence[Dimension], codes: NDArray[np.int32]
 ) -> tuple[dict[str, Any], Respondents]:
     """Find number, total and largest of the holdings of each cell, and who they are.
 
@@ -128,7 +128,7 @@ def _load_trees(connection: Any, dimensions: Sequence[Dimension]) -> None:
         connection.unregister(f"given{k}")
 
 
-def _sum_records(task: Task, n_asks: int) -> None:
+def _sum_records(task: CheckedRecords, n_asks: int) -> None:
     """Sum the pairs by numbers of codes and holdings, which group much faster."""
     connection, columns, facts = task.records.local, task.columns, task.facts
     consent = pa.array(task.waived, pa.string())

@@ -17,7 +17,7 @@ from evosdc.table import Dimension, Hierarchy
 from evosdc.table.codes import is_total_word, listed, tidy_code
 from evosdc.table.index import nodes_of
 from evosdc.table.rounding import significant
-from evosdc.tabulation.check import Facts, Task, measures_of
+from evosdc.tabulation.check import CheckedRecords, Facts, measures_of
 from evosdc.tabulation.identity import DIGITS, HASHES, PRIME, hashing
 from evosdc.tabulation.source import tidied
 
@@ -69,7 +69,7 @@ class Cells:
     largest: NDArray[np.int64] | None = None
 
 
-def group_records(task: Task) -> None:
+def group_records(task: CheckedRecords) -> None:
     """Aggregate the records by their codes as they are written, and keep the answer.
 
     Where contributors are records, the answer has the lone record of a group and the
@@ -146,7 +146,7 @@ def group_records(task: Task) -> None:
     )
 
 
-def inner_cells(task: Task) -> pa.Table:
+def inner_cells(task: CheckedRecords) -> pa.Table:
     """Return the finest cells: groups by tidy codes, with their sums combined."""
     records, columns, facts = task.records, task.columns, task.facts
     keys = [f"d{k}" for k in range(len(columns.by))]

@@ -16,7 +16,7 @@ from evosdc.table.link import LinkedTables, link_tables
 from evosdc.table.origin import Axis
 from evosdc.table.parts import cells_of_spans, in_a_ring, splits
 from evosdc.table.status import SECONDARY
-from evosdc.tabulation.hierarchy_from_columns import Levels
+from evosdc.tabulation.hierarchy_from_columns import LevelColumns
 from evosdc.tabulation.microdata import columns_for, tabulate
 from evosdc.tabulation.related import Trees, Variables, columns_of, find_variables
 from evosdc.tabulation.source import OpenRecords, open_records
@@ -73,7 +73,7 @@ def tabulate_linked(
     # Opened once, so that all tables see the same state of the records.
     with open_records(source, columns, **limits) as records:
         total = options.get("total", TOTAL)
-        levels = Levels(records, widths, options.get("weight"))
+        levels = LevelColumns(records, widths, options.get("weight"))
         variables = find_variables(levels, spans, trees, link or {}, total)
         made = _Tables(records, value, variables, trees, widths, rules, options)
         if len(spans) == 1:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError, refuse_unknown
 from evosdc.rules import (
-    Contributors,
+    CellContributors,
     Group,
     Request,
     Rule,
@@ -29,7 +29,7 @@ from evosdc.table.parts import cells_of_spans
 from evosdc.table.rounding import ROUNDING, significant
 from evosdc.table.status import PRIMARY, SAFE
 from evosdc.tabulation import inner
-from evosdc.tabulation.check import Task, check_records, spellings
+from evosdc.tabulation.check import CheckedRecords, check_records, spellings
 from evosdc.tabulation.groups import Groups, find_groups
 from evosdc.tabulation.holdings import PAIRS, holding_names, holdings_of, pair_records
 from evosdc.tabulation.identity import Identity, Respondents
@@ -125,7 +125,9 @@ def tabulate(
         # The largest is always found: it may dominate the cell.
         n_top = max((rule.needs for rule in rules), default=0)
         n_top = max(n_top, int(value is not None or holding is not None))
-        task = Task(records, columns, facts, n_top, asked, waiver, contributions)
+        task = CheckedRecords(
+            records, columns, facts, n_top, asked, waiver, contributions
+        )
         inner.group_records(task)
         notes = spellings(task, inner.GROUPS)
         if holding is not None:
@@ -206,8 +208,8 @@ def columns_for(
 
 
 def _contributors(
-    task: Task, cells: inner.Cells, dimensions: tuple[Dimension, ...]
-) -> tuple[Contributors, Respondents]:
+    task: CheckedRecords, cells: inner.Cells, dimensions: tuple[Dimension, ...]
+) -> tuple[CellContributors, Respondents]:
     """Return what rules look at, and the respondents of each cell."""
     unit, columns = task.facts.unit or 1.0, task.columns
     size = cells.sums[:, inner.SIZE] / unit
@@ -220,8 +222,8 @@ def _contributors(
     }
     if columns.holding is not None:
         measured, found = holdings_of(task, dimensions, cells.codes)
-        return Contributors(**shared, **measured), found
-    contributors = Contributors(
+        return CellContributors(**shared, **measured), found
+    contributors = CellContributors(
         **shared,
         total=size if columns.shadow is None else cells.sums[:, inner.TOTAL],
         largest=cells.top,
@@ -232,7 +234,7 @@ def _contributors(
     return contributors, Respondents(cells.lone, active, cells.largest, cells.amount)
 
 
-def _has_negative(contributors: Contributors) -> NDArray[np.bool_]:
+def _has_negative(contributors: CellContributors) -> NDArray[np.bool_]:
     """Return which cells have a contribution below 0."""
     size = contributors.size
     return np.asarray(size - contributors.value > ROUNDING * size)
@@ -240,7 +242,7 @@ def _has_negative(contributors: Contributors) -> NDArray[np.bool_]:
 
 def _dominated(
     table: Table,
-    contributors: Contributors,
+    contributors: CellContributors,
     rules: Sequence[Rule],
     counted: NDArray[np.bool_] | None,
 ) -> Dominated | None:
@@ -254,7 +256,7 @@ def _dominated(
     return Dominated(limit, sensitive, len(cells) - sensitive)
 
 
-def _floor(contributors: Contributors, counts: bool) -> float:
+def _floor(contributors: CellContributors, counts: bool) -> float:
     """Return the lowest level of cells with few contributors.
 
     One person in tables of counts, else a hundredth of the mean contribution: little
@@ -269,7 +271,7 @@ def _floor(contributors: Contributors, counts: bool) -> float:
 def _table(
     dimensions: tuple[Dimension, ...],
     cells: inner.Cells,
-    contributors: Contributors,
+    contributors: CellContributors,
     columns: Columns,
     rules: Sequence[Rule],
     cost: str | None,

@@ -22,7 +22,7 @@ from evosdc.errors import InputError
 from evosdc.table import Hierarchy
 from evosdc.table.origin import Axis
 from evosdc.table.variables import UNRELATED, link_hint, read_links, refuse_twice
-from evosdc.tabulation.hierarchy_from_columns import Levels, Pair
+from evosdc.tabulation.hierarchy_from_columns import LevelColumns, Pair
 
 Trees = Mapping[str, Hierarchy | Sequence[str]]
 
@@ -66,7 +66,7 @@ class Variables:
 
 
 def find_variables(
-    levels: Levels,
+    levels: LevelColumns,
     spans: Sequence[Sequence[str]],
     hierarchies: Trees,
     links: Mapping[str, str],
@@ -110,7 +110,7 @@ def columns_of(name: str, tree: Any) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _VariableSearch:
-    levels: Levels
+    levels: LevelColumns
     spans: Sequence[Sequence[str]]
     chains: Mapping[str, Sequence[str]]
     declared: Mapping[str, Hierarchy]

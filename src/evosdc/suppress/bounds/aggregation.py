@@ -42,7 +42,7 @@ SHORT = 1e-3
 _MOST_GROWTH = 0.5
 
 
-class Equations(NamedTuple):
+class MovableEquations(NamedTuple):
     """Equations by rows and by columns, of the cells that can move."""
 
     start: Long
@@ -53,7 +53,7 @@ class Equations(NamedTuple):
     cell_terms: Real
 
 
-class Cells(NamedTuple):
+class MovableCells(NamedTuple):
     """To what extent cells are hidden, and how far they can move."""
 
     share: Real
@@ -75,7 +75,7 @@ class Scratch(NamedTuple):
     served: Flags
 
 
-class Found(NamedTuple):
+class Combinations(NamedTuple):
     """Combinations that are of use, one after the other."""
 
     start: Long
@@ -85,7 +85,7 @@ class Found(NamedTuple):
 
 
 @kernel(inner=True, borrows=True)
-def _weight(by: float, scale: float, cells: Cells, i: int) -> float:
+def _weight(by: float, scale: float, cells: MovableCells, i: int) -> float:
     """How far a cell lets the one move that the combination is about.
 
     Without a `scale` any hidden cell is enough. Otherwise it is that of a level:
@@ -104,7 +104,7 @@ def _weight(by: float, scale: float, cells: Cells, i: int) -> float:
 
 @kernel(inner=True, borrows=True)
 def _heaviest(
-    about: int, count: int, scale: float, cells: Cells, scratch: Scratch
+    about: int, count: int, scale: float, cells: MovableCells, scratch: Scratch
 ) -> int:
     """The cell of a combination that weighs most, or -1."""
     best, most = -1, 1e-9
@@ -124,8 +124,8 @@ def _change(
     by: float,
     about: int,
     scale: float,
-    equations: Equations,
-    cells: Cells,
+    equations: MovableEquations,
+    cells: MovableCells,
     scratch: Scratch,
 ) -> float:
     """How much heavier taking off a multiple of an equation makes a combination."""
@@ -142,7 +142,7 @@ def _change(
 
 @kernel(inner=True, borrows=True)
 def _take_off(
-    row: int, by: float, count: int, equations: Equations, scratch: Scratch
+    row: int, by: float, count: int, equations: MovableEquations, scratch: Scratch
 ) -> int:
     """Take off a multiple of an equation; return how many cells have been met."""
     for at in range(equations.start[row], equations.start[row + 1]):
@@ -161,8 +161,8 @@ def _combine(
     first: int,
     steps: int,
     level: float,
-    equations: Equations,
-    cells: Cells,
+    equations: MovableEquations,
+    cells: MovableCells,
     scratch: Scratch,
 ) -> tuple[int, float]:
     """Add up equations, beginning with one of a cell; return cells met and weight.
@@ -219,10 +219,10 @@ def combinations(
     about: Long,
     levels: Real,
     steps: int,
-    equations: Equations,
-    cells: Cells,
+    equations: MovableEquations,
+    cells: MovableCells,
     scratch: Scratch,
-    found: Found,
+    found: Combinations,
 ) -> int:
     """Look for a combination for each cell and level; return how many there are.
 
@@ -291,7 +291,7 @@ class CombinedEquations:
             np.empty(_MOST_EQUATIONS, dtype=np.int64),
             np.zeros(count, dtype=np.bool_),
         )
-        self._found = Found(
+        self._found = Combinations(
             np.zeros(_MOST_COMBINATIONS + 1, dtype=np.int64),
             np.empty(max(_MOST_CELLS, 2 * count), dtype=np.int64),
             np.empty(max(_MOST_CELLS, 2 * count)),
@@ -312,7 +312,7 @@ class CombinedEquations:
     ) -> Iterator[tuple[int, Long, Real]]:
         """Yield the number of a question, and cells and terms of its combination."""
         problem, found = self._problem, self._found
-        cells = Cells(share, problem.primary, problem.up, problem.down)
+        cells = MovableCells(share, problem.primary, problem.up, problem.down)
         count = combinations(
             about, levels, _MOST_EQUATIONS, self._equations, cells, self._scratch, found
         )
@@ -354,7 +354,7 @@ class CombinedEquations:
         self._next = (last + 1) % len(levels)
 
 
-def _equations(problem: Problem) -> Equations:
+def _equations(problem: Problem) -> MovableEquations:
     """Return the equations in whole numbers, without cells that cannot move."""
     matrix = moving_equations(problem)
     exact = (matrix.data == np.rint(matrix.data)) & (
@@ -365,7 +365,7 @@ def _equations(problem: Problem) -> Equations:
     broken[rows[~exact]] = True
     matrix = sparse.csr_array(matrix[~broken])
     columns = sparse.csc_array(matrix)
-    return Equations(
+    return MovableEquations(
         matrix.indptr.astype(np.int64),
         matrix.indices.astype(np.int64),
         np.asarray(matrix.data, dtype=np.float64),

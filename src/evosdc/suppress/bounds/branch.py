@@ -74,7 +74,7 @@ _EARLIER_SOLUTIONS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class ProvenCandidate:
     """Cells hidden by the integer programme, and what it proved.
 
     `earlier` are solutions that it met on the way, the best last.
@@ -169,7 +169,7 @@ class Branch(OpenCells):
         return self
 
     def strengthen(
-        self, candidate: Candidate, stopped: Callable[[], bool] = lambda: False
+        self, candidate: ProvenCandidate, stopped: Callable[[], bool] = lambda: False
     ) -> int:
         """Add every known or new cut that a candidate violates; count those.
 
@@ -205,7 +205,7 @@ class Branch(OpenCells):
 
     def solve(
         self, best: Flags, seconds: float, gap: float, nodes: int | None = None
-    ) -> Candidate:
+    ) -> ProvenCandidate:
         """Solve to `gap`, for so many seconds or nodes, starting from a pattern.
 
         A bound that would prove the pattern optimal is asked for a second time, from
@@ -224,7 +224,7 @@ class Branch(OpenCells):
 
     def _solve_once(
         self, best: Flags, seconds: float, gap: float, nodes: int | None
-    ) -> Candidate:
+    ) -> ProvenCandidate:
         if nodes is not None:
             self._mip.setOptionValue("mip_max_nodes", nodes)
         start = highspy.HighsSolution()
@@ -241,10 +241,10 @@ class Branch(OpenCells):
             bound = -np.inf if bound < 0 else np.inf
         bound = self._proven(bound)
         if info.primal_solution_status != 2:
-            return Candidate(None, bound)
+            return ProvenCandidate(None, bound)
         last = self._hidden(np.array(self._mip.getSolution().col_value))
         earlier = (self._hidden(values) for values in self._met[-_EARLIER_SOLUTIONS:])
-        return Candidate(
+        return ProvenCandidate(
             last, bound, tuple(x for x in earlier if not np.array_equal(x, last))
         )
 

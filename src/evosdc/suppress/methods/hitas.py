@@ -25,7 +25,6 @@ from evosdc.arrays import Flags, Long, Real
 from evosdc.errors import LevelError, MethodError, ProtectionFailed
 from evosdc.evolution.stopping import (
     AnyOf,
-    Criterion,
     EvaluationLimit,
     TargetGap,
     TimeLimit,
@@ -38,7 +37,7 @@ from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method, find_method
-from evosdc.suppress.run.search import Search, StopWith
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.part_problem import PartProblems
 from evosdc.suppress.structure.subtables import Subtable, subtables
 
@@ -170,7 +169,7 @@ class SubtableAnswer:
 
 
 def solve_subtable(
-    whole: Subtables, task: SubtableTask, stop: Criterion | None = None
+    whole: Subtables, task: SubtableTask, outer: Search | None = None
 ) -> SubtableAnswer:
     """Solve a sub-table, with its settled margins published where that can be."""
     parameters, price = whole.parameters, whole.problem.cost
@@ -190,7 +189,7 @@ def solve_subtable(
     for step, (shut, inherit) in enumerate(tries):
         problem = whole.problems.of(table, hidden, shut, price, inherit=inherit)
         try:
-            found = solve_problem(problem, parameters, whole.seed, task.seconds, stop)
+            found = solve_problem(problem, parameters, whole.seed, task.seconds, outer)
         except (LevelError, ProtectionFailed):
             continue
         if found is None:
@@ -204,7 +203,7 @@ def solve_problem(
     parameters: HitasParameters,
     seed: int,
     seconds: float,
-    stop: Criterion | None = None,
+    outer: Search | None = None,
 ) -> Pattern | None:
     """Solve a problem; None where the time was too short for a first pattern.
 
@@ -220,11 +219,10 @@ def solve_problem(
         seconds = min(parameters.seconds, _EVEN_SHARES_EACH * seconds)
     criteria = (
         TargetGap(1e-6),
-        *(() if stop is None else (stop,)),
         TimeLimit(seconds),
         EvaluationLimit(parameters.effort),
     )
-    search = Search(seed=seed, stop=AnyOf(criteria))
+    search = Search(seed=seed, stop=AnyOf(criteria), outer=outer)
     pattern: Pattern = method.run(problem, method.configure({}), search)
     first = next(e.seconds for e in search.record.entries if e.cost is not None)
     # What is put together after the end is safe but far too expensive for a sub-table.
@@ -279,8 +277,8 @@ def _solve_uncut(
     problem: Problem, parameters: HitasParameters, search: Search
 ) -> Pattern:
     """Solve a table that cannot be cut."""
-    left, stop = search.seconds_left(), StopWith(search)
-    pattern = solve_problem(problem, parameters, search.seed, left, stop)
+    left = search.seconds_left()
+    pattern = solve_problem(problem, parameters, search.seed, left, search)
     if pattern is None:
         return cover_and_finish(GeneralEngine(problem).start(), search, "hitas")
     search.count()
@@ -439,7 +437,7 @@ class Prefetch(Closing):
         return False
 
     def _solve(self, task: SubtableTask) -> SubtableAnswer:
-        return solve_subtable(self._whole, task, StopWith(self._search))
+        return solve_subtable(self._whole, task, self._search)
 
     def close(self) -> None:
         self._pool.close()

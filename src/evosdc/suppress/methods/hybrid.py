@@ -251,7 +251,7 @@ def _improve(run: _Run) -> None:
     operators = (
         Cuts(run),
         *home.operators(),
-        Tree(run),
+        BranchAndCutTree(run),
         Programme(run, every=True),
         Programme(run, every=False),
     )
@@ -331,7 +331,7 @@ class Cuts:
         run.follow(loop.fractions)
 
 
-class Tree:
+class BranchAndCutTree:
     """A tree of branch and cut over all open cells, kept from turn to turn."""
 
     bounds = proves = True

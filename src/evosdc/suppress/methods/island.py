@@ -193,8 +193,8 @@ class Island:
         """Return what betters these patterns."""
         return (
             Guided(self),
-            Walk(self, boxes=True),
-            Walk(self, boxes=False),
+            PatternWalk(self, boxes=True),
+            PatternWalk(self, boxes=False),
             Breeding(self),
         )
 
@@ -275,7 +275,7 @@ class Breeding(_Measured):
             self._takes = (budget.spent - begun) / len(island.population.states)
 
 
-class Walk:
+class PatternWalk:
     """Ruin and recreate from good patterns, by boxes and paths or by programs."""
 
     bounds = proves = False

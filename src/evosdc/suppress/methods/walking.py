@@ -24,7 +24,7 @@ from evosdc.suppress.run.search import Search
 
 
 @dataclass(frozen=True)
-class Plan:
+class WalkPlan:
     """A walk from a pattern: the engine, how it steps, how far, what it is called."""
 
     engine: type[NetworkEngine] | type[GeneralEngine]
@@ -40,7 +40,7 @@ class Walk:
     one it goes on from that.
     """
 
-    def __init__(self, problem: Problem, plan: Plan, search: Search) -> None:
+    def __init__(self, problem: Problem, plan: WalkPlan, search: Search) -> None:
         self._plan, self._search = plan, search
         self.engine: AnyEngine = plan.engine(problem)
         self._rng = search.rng(1)
@@ -88,7 +88,7 @@ def restored(engine: AnyEngine, pattern: Pattern, search: Search) -> State:
 
 
 def build_and_walk(
-    problem: Problem, plan: Plan, search: Search, *, built: str
+    problem: Problem, plan: WalkPlan, search: Search, *, built: str
 ) -> Pattern:
     """Build a pattern and walk on from it, with the same walk on other workers.
 
@@ -180,7 +180,7 @@ def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pa
     """Build a pattern by shortest paths and walk on from it."""
     p = parameters
     options = WalkOptions(p.most, p.blur, p.turn, p.memory, p.patience)
-    plan = Plan(NetworkEngine, options, p.steps, "ruin and recreate")
+    plan = WalkPlan(NetworkEngine, options, p.steps, "ruin and recreate")
     return build_and_walk(problem, plan, search, built="shortest paths")
 
 
@@ -198,7 +198,7 @@ def run_rebuild(
 ) -> Pattern:
     """Build a pattern by the incremental attacker and rebuild it bit by bit."""
     options = WalkOptions(parameters.most, parameters.blur, _STEPS_PER_BLUR)
-    plan = Plan(GeneralEngine, options, parameters.steps, "rebuilt")
+    plan = WalkPlan(GeneralEngine, options, parameters.steps, "rebuilt")
     return build_and_walk(problem, plan, search, built="attacker programs")
 
 

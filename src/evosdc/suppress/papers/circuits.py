@@ -11,7 +11,7 @@ from collections import defaultdict
 import numpy as np
 
 from evosdc.arrays import Long, Real
-from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.network.mend import NetworkMender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.papers.once_through import cheapest_corners, levels_of
 
@@ -167,7 +167,7 @@ def _secondaries_among(network: TableNetwork, parts: list[Long]) -> Long:
 
 
 def publish_crowded(
-    state: PatternState, mender: Mender, circuits: Circuits | None = None
+    state: PatternState, mender: NetworkMender, circuits: Circuits | None = None
 ) -> None:
     """Publish what is redundant in crowded rows and columns (Herrington 2015).
 
@@ -189,7 +189,7 @@ def publish_crowded(
 
 
 def _publish_if_redundant(
-    state: PatternState, mender: Mender, cell: int, circuits: Circuits | None
+    state: PatternState, mender: NetworkMender, cell: int, circuits: Circuits | None
 ) -> bool:
     """Publish a cell that no level needs, or none of some circuits without it."""
     if circuits is None:
@@ -267,7 +267,7 @@ def simple_rectangles(state: PatternState) -> Circuits:
 
 def publish_redundant(
     individual: CircuitIndividual,
-    mender: Mender,
+    mender: NetworkMender,
     cells: Long,
     most: int,
     by_circuits: bool = False,
@@ -297,7 +297,11 @@ def _joined(circuits: Circuits, most: int) -> Circuits:
 
 
 def add_and_publish(
-    individual: CircuitIndividual, mender: Mender, cell: int, tries: int, most: int
+    individual: CircuitIndividual,
+    mender: NetworkMender,
+    cell: int,
+    tries: int,
+    most: int,
 ) -> bool:
     """Hide a cell that lets circuits combine, where more can be published for it.
 

@@ -30,7 +30,7 @@ from evosdc.evolution.replacement import REPLACEMENTS, worst
 from evosdc.evolution.selection import SELECTIONS, tournament
 from evosdc.evolution.stopping import CostBenefit
 from evosdc.options import MethodOptions, option
-from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.network.mend import NetworkMender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.shortest_paths import bound_and_path
 from evosdc.suppress.papers.circuits import (
@@ -171,7 +171,7 @@ class _Breeding(ABC, Generic[P]):
         self.network = TableNetwork(problem)
         self.parameters = parameters
         self.search = search
-        self.mender = Mender(self.network, search.rng(0))
+        self.mender = NetworkMender(self.network, search.rng(0))
         self.rng = search.rng(1)
         self.population: list[CircuitIndividual] = []
         self.open = np.unique(self.network.demands.cell)

@@ -18,7 +18,7 @@ from evosdc.suppress.papers.relaxed_moves import (
     ANYWHERE,
     EXPENSIVE,
     TOGETHER,
-    Choice,
+    MoveChoice,
     move,
 )
 from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
@@ -167,9 +167,9 @@ class _Moves:
         self._relaxed = relaxed
         self._parameters = parameters
         self._rng = rng
-        self._ahead: Choice = relaxed.choice("ahead")
+        self._ahead: MoveChoice = relaxed.choice("ahead")
         self._live = relaxed.build(self._ahead)
-        self._choices: list[Choice | None] = [
+        self._choices: list[MoveChoice | None] = [
             relaxed.choice(low.rule, low.candidates, rng=rng) if low.rule else None
             for low in LOW_LEVEL
         ]
@@ -185,7 +185,7 @@ class _Moves:
             gone = np.flatnonzero(now.hidden & ~hidden)
         return self._relaxed.repair(hidden, event, gone, passed=choice is not None)
 
-    def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> Flags:
+    def _move(self, now: Pattern, low: LowLevel, choice: MoveChoice) -> Flags:
         """Make a few moves under the relaxed check; none may cost much more."""
         relaxed, live = self._relaxed, self._live
         relaxed.restart(live, now.hidden, self._ahead)

@@ -34,7 +34,7 @@ RULES = ("cheapest", "per-unit", "largest", "ahead")
 CHEAPEST, PER_UNIT, LARGEST, AHEAD = range(4)
 
 
-class Choice(NamedTuple):
+class MoveChoice(NamedTuple):
     """How cells are chosen.
 
     By `rule` the best `size` cells of an equation make the candidate list; one of them
@@ -61,10 +61,10 @@ def make_choice(
     alpha: float = 0.0,
     beta: float = 0.0,
     trail: Real | None = None,
-) -> Choice:
+) -> MoveChoice:
     """Set up a way to choose; without a generator the best cell is taken."""
     seed = np.zeros(1, np.int64) if rng is None else rng.integers(0, 2**62, 1)
-    return Choice(
+    return MoveChoice(
         rule=rule,
         size=1 if rng is None else max(1, size),
         alpha=alpha,
@@ -166,7 +166,7 @@ def _score(
 
 
 @kernel(inner=True)
-def _draw_from(frame: Frame, choice: Choice, count: int, floor: float) -> int:
+def _draw_from(frame: Frame, choice: MoveChoice, count: int, floor: float) -> int:
     if count == 1:
         return choice.best[0]
     if choice.alpha == 0 and choice.beta == 0:
@@ -188,7 +188,7 @@ def _draw_from(frame: Frame, choice: Choice, count: int, floor: float) -> int:
 def _pick(
     frame: Frame,
     live: RelaxedArrays,
-    choice: Choice,
+    choice: MoveChoice,
     row: int,
     d: int,
     owner: int,
@@ -239,7 +239,7 @@ def _pick(
 def balance(
     frame: Frame,
     live: RelaxedArrays,
-    choice: Choice,
+    choice: MoveChoice,
     row: int,
     may_hide: bool,
     ban: int,
@@ -281,7 +281,7 @@ def balance(
 def balance_waiting(
     frame: Frame,
     live: RelaxedArrays,
-    choice: Choice,
+    choice: MoveChoice,
     may_hide: bool,
     ban: int,
     most: float,
@@ -306,7 +306,11 @@ def balance_waiting(
 
 @kernel
 def construct(
-    frame: Frame, live: RelaxedArrays, choice: Choice, order: Long, level_by_level: bool
+    frame: Frame,
+    live: RelaxedArrays,
+    choice: MoveChoice,
+    order: Long,
+    level_by_level: bool,
 ) -> int:
     """Balance equations in order; return how many cannot be balanced.
 
@@ -402,7 +406,7 @@ def _ruin(
 def move(
     frame: Frame,
     live: RelaxedArrays,
-    choice: Choice,
+    choice: MoveChoice,
     way: int,
     cell: int,
     many: int,
@@ -431,7 +435,7 @@ def move(
 
 @kernel
 def descend(
-    frame: Frame, live: RelaxedArrays, choice: Choice, cells: Long, swaps: bool
+    frame: Frame, live: RelaxedArrays, choice: MoveChoice, cells: Long, swaps: bool
 ) -> int:
     """Try each cell once: publish it, or swap it; return how many moves stood.
 

@@ -31,7 +31,7 @@ from evosdc.suppress.papers.relaxed_check import (
 )
 from evosdc.suppress.papers.relaxed_moves import (
     RULES,
-    Choice,
+    MoveChoice,
     construct,
     descend,
     make_choice,
@@ -70,7 +70,7 @@ class RelaxedSearch:
         self.frame = make_frame(problem, claims=check == "claims")
         self.repair = Repair(problem, search)
 
-    def choice(self, rule: str, size: int = 1, **more: Any) -> Choice:
+    def choice(self, rule: str, size: int = 1, **more: Any) -> MoveChoice:
         """Set up how cells are chosen; see `make_choice`."""
         return make_choice(self.frame, RULES.index(rule), size, **more)
 
@@ -85,7 +85,7 @@ class RelaxedSearch:
         return equation_depth(self.problem.table.matrix)
 
     def build(
-        self, choice: Choice, cells: Long | None = None, *, by_level: bool = False
+        self, choice: MoveChoice, cells: Long | None = None, *, by_level: bool = False
     ) -> RelaxedArrays:
         """Build a pattern for the sensitive cells in order, or from the top down."""
         live = make_live(self.frame)
@@ -98,7 +98,7 @@ class RelaxedSearch:
     def descend(
         self,
         live: RelaxedArrays,
-        choice: Choice,
+        choice: MoveChoice,
         *,
         swaps: bool = True,
         passes: int = 20,
@@ -117,7 +117,7 @@ class RelaxedSearch:
             if not moved:
                 return
 
-    def restart(self, live: RelaxedArrays, hidden: Flags, choice: Choice) -> None:
+    def restart(self, live: RelaxedArrays, hidden: Flags, choice: MoveChoice) -> None:
         """Go on from other hidden cells, and hide more where the check asks for it."""
         start_from(self.frame, live, hidden)
         construct(self.frame, live, choice, rows_of(self.frame, self.by_weight), False)

@@ -19,7 +19,7 @@ Label = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class CellRequests:
+class LabelRequests:
     """Cells by label: see `evosdc.table.index.select`.
 
     Attributes

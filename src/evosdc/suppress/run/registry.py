@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from evosdc.errors import MethodError
-from evosdc.options import MethodOptions, configure
+from evosdc.options import MethodOptions, read_options
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 
@@ -128,13 +128,14 @@ class Method:
 
     def configure(self, options: Mapping[str, Any]) -> Any:
         """Turn ``name=value`` options into parameters."""
-        return configure(
+        given = read_options(
             self.parameters,
             options,
             owner=f"method {self.name!r}",
             error=MethodError,
             hint=_LISTED,
         )
+        return self.parameters(**given)
 
 
 # A method that takes two-dimensional tables only.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf
 
 import numpy as np
@@ -23,16 +22,6 @@ from evosdc.parallel import Workers
 from evosdc.suppress.problem.problem import Pattern, Problem
 
 Shrink = Callable[[Pattern], Pattern]
-
-
-@dataclass(frozen=True)
-class StopWith:
-    """Stop when another run does."""
-
-    search: Search
-
-    def reason(self, _: Progress) -> str | None:
-        return self.search.reason if self.search.stopped() else None
 
 
 # Where a lower bound comes from: computed here from multipliers of cuts, which holds
@@ -60,6 +49,8 @@ class Search:
         Which one of several runs with the same seed this is: they draw differently.
     clock
         Seconds, for tests.
+    outer
+        The run that this one is a part of: it ends with that one.
     """
 
     def __init__(
@@ -70,8 +61,10 @@ class Search:
         record: RunRecord | None = None,
         branch: tuple[int, ...] = (),
         clock: Callable[[], float] = moment,
+        outer: Search | None = None,
     ) -> None:
         self.seed = seed
+        self.outer = outer
         self.stop = stop if stop is not None else AnyOf(())
         self.workers = workers or Workers()
         self.record = record if record is not None else RunRecord()
@@ -181,7 +174,7 @@ class Search:
         What it finds and counts is not known here.
         """
         limits = TimeLimit(seconds), EvaluationLimit(self.evaluations_left())
-        return Search(self.seed, AnyOf((StopWith(self), *limits)), clock=self.clock)
+        return Search(self.seed, AnyOf(limits), clock=self.clock, outer=self)
 
     def origin(self, problem: Problem) -> tuple[Problem, Shrink]:
         """Return the problem that this run was asked for, and how it is contracted.
@@ -225,6 +218,9 @@ class Search:
         if self.reason is None:
             self.call_back()
         if self.reason is None:
-            self.reason = self.stop.reason(self.progress())
+            if self.outer is not None and self.outer.stopped():
+                self.reason = self.outer.reason
+            else:
+                self.reason = self.stop.reason(self.progress())
             self._ended_at = self.evaluations
         return self.reason is not None

@@ -47,7 +47,7 @@ class Plan(NamedTuple):
     summed: Long
 
 
-class CellIndex(NamedTuple):
+class TableIndex(NamedTuple):
     """Where the cells of several tables are found; plain arrays for kernels.
 
     Table `t` covers the variables ``members[t, :order[t]]``, with strides ``steps[t]``.
@@ -130,7 +130,7 @@ def build_index(
     complete: Flags | None = None,
     number: Callable[[Codes, tuple[int, ...], Long], Long] | None = None,
     support: Sequence[Support] | None = None,
-) -> tuple[CellIndex, Int, list[Long]]:
+) -> tuple[TableIndex, Int, list[Long]]:
     """Index the cells of some tables of the original.
 
     Tables marked `complete` get a counter for every cell, seen or not; so do tables
@@ -181,7 +181,7 @@ def build_index(
         counts.append(count.astype(np.int32))
         inverses.append(inverse)
         near.append(seen.astype(np.uint16))
-    index = CellIndex(
+    index = TableIndex(
         members,
         steps,
         np.array([len(t) for t in tables], np.int32),

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from evosdc.arrays import Int, Long, Real
 from evosdc.compile.kernels import kernel
-from evosdc.synth.data.encoding import CellIndex, Codes, build_index, cell_at
+from evosdc.synth.data.encoding import Codes, TableIndex, build_index, cell_at
 from evosdc.synth.data.exact_values import LevelValues, exact_number, levels_are_values
 
 RISKS = ("dcap", "dcap-u", "uniques", "disco")
@@ -38,7 +38,7 @@ class RiskIndex(NamedTuple):
     it moves keys (1), pairs only (2) or none (0).
     """
 
-    cells: CellIndex
+    cells: TableIndex
     original: Int
     pair_start: Long
     pair_cell: Int

@@ -24,9 +24,9 @@ from evosdc.errors import InputError
 from evosdc.synth.data.encoding import (
     EVERY,
     SMALL,
-    CellIndex,
     Codes,
     Support,
+    TableIndex,
     build_index,
 )
 from evosdc.synth.objective.covariances import NONE, Covariances
@@ -84,7 +84,7 @@ class Target(NamedTuple):
     Where there are `covariances`, they are the last group, which has no table.
     """
 
-    cells: CellIndex
+    cells: TableIndex
     original: Int
     kind: Long
     group: Long
@@ -226,7 +226,7 @@ def _sums(values: Real, first: Long) -> Real:
     return np.where(first[1:] > first[:-1], np.add.reduceat(values, begins), 0.0)
 
 
-def _fit_words(index: CellIndex, original: Int) -> Flags:
+def _fit_words(index: TableIndex, original: Int) -> Flags:
     begins = np.minimum(index.first[:-1], max(0, len(original) - 1))
     most = np.maximum.reduceat(original, begins)
     return (index.heads[:, 4] <= SMALL) & (most < 1 << 16)

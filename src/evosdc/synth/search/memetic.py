@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.arrays import Long, Real
-from evosdc.parallel import Pool
+from evosdc.parallel import WorkerPool
 from evosdc.synth.objective.cost import CandidateGoal, cost_of, distance_of
 from evosdc.synth.objective.objective import Chosen
 from evosdc.synth.search.mover import (
@@ -132,7 +132,7 @@ class Memetic:
 
     def _improve_elsewhere(
         self,
-        pool: Pool[WorkerState],
+        pool: WorkerPool[WorkerState],
         candidates: Sequence[Candidate],
         plans: Sequence[Sequence[Segment]],
         seconds: float,

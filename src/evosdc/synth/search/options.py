@@ -12,7 +12,6 @@ from evosdc.errors import InputError
 from evosdc.evolution.rates import (
     Conditional,
     Decreasing,
-    Fixed,
     Hyperbolic,
     Moment,
     Proportional,
@@ -80,7 +79,7 @@ def parse_rate(rate: float | str | Rate) -> Rate:
 def _checked(rate: float) -> Rate:
     if not 0.0 <= rate <= 1.0:
         raise InputError(f"a rate is {rate}", expected="a probability from 0 to 1")
-    return Fixed(rate)
+    return FixedRate(rate)
 
 
 def _named(name: str, parts: list[str]) -> Rate:
@@ -187,7 +186,7 @@ class Schedule(copies.Schedule):
     def by_clock(self) -> bool:
         """Whether the time limit alone says how long a memetic run is."""
         sized = self.generations is not None or self.moves is not None
-        return self.memetic and self.time_limit is not None and not sized
+        return self.memetic and self.seconds is not None and not sized
 
     @property
     def most_generations(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from evosdc.arrays import Long, Real
 from evosdc.errors import InputError
-from evosdc.parallel import Closing, Pool, Workers, open_pool
+from evosdc.parallel import Closing, WorkerPool, Workers, open_pool
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import RuleIndex
 from evosdc.synth.objective.cost import CandidateGoal, costs_of
@@ -67,9 +68,9 @@ class Team(Closing):
         self.threads = max(1, threads)
         self._workers = workers
         self._executor = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-        self._pools: list[Pool[Any]] = []
+        self._pools: list[WorkerPool[Any]] = []
 
-    def pool(self, shared: S) -> Pool[S] | None:
+    def pool(self, shared: S) -> WorkerPool[S] | None:
         """Return a pool of the workers with `shared`, None where there are none."""
         if self._workers is None:
             return None
@@ -89,7 +90,9 @@ class Team(Closing):
         """
         if self._executor is None:
             return [work(item) for item in items]
-        futures = [self._executor.submit(work, item) for item in items]
+        # Threads know of the run that they work for by its context.
+        submit = self._executor.submit
+        futures = [submit(copy_context().run, work, item) for item in items]
         try:
             return [f.result() for f in futures]
         except KeyboardInterrupt:

@@ -19,7 +19,7 @@ from evosdc.suppress.problem.problem import Levels, Problem
 # The connected pieces of a network, each with cells and nodes numbered by itself.
 
 
-class Piece(NamedTuple):
+class NetworkPiece(NamedTuple):
     """The cells of a piece that may be hidden, with what an attacker knows of them.
 
     `cells` are their numbers in the table, in ascending order.
@@ -34,7 +34,7 @@ class Piece(NamedTuple):
     primary: Flags
 
 
-def pieces(problem: Problem) -> Iterator[Piece]:
+def pieces(problem: Problem) -> Iterator[NetworkPiece]:
     """Yield the pieces that have a sensitive cell or one that may be hidden."""
     network = problem.network
     assert network is not None
@@ -54,7 +54,7 @@ def pieces(problem: Problem) -> Iterator[Piece]:
             np.concatenate([network.tail[part], network.head[part]]),
             return_inverse=True,
         )
-        yield Piece(
+        yield NetworkPiece(
             part.astype(np.int64),
             ends_of[: len(part)].astype(np.int32),
             ends_of[len(part) :].astype(np.int32),
@@ -85,7 +85,7 @@ EPSILON = 1e-7
 
 @kernel
 def cut_of_nodes(
-    piece: Piece, side: Flags, cell: int, amount: float
+    piece: NetworkPiece, side: Flags, cell: int, amount: float
 ) -> tuple[float, Long, Real]:
     """Write the cut of a node set: its right-hand side, cells and coefficients."""
     tail, head = piece.tail, piece.head
@@ -178,7 +178,7 @@ def bridges(
 
 
 @kernel
-def _way_back(piece: Piece, side: Flags, cell: int) -> Long:
+def _way_back(piece: NetworkPiece, side: Flags, cell: int) -> Long:
     """List the cells that lead out of a node set on a cell's way back, and itself."""
     up, down = piece.up > 0, piece.down > 0
     both = up[cell] and down[cell]
@@ -260,7 +260,7 @@ class NetworkCuts:
 class _PieceCuts:
     """The cuts of a connected piece of a network for the levels in it."""
 
-    def __init__(self, piece: Piece, levels: Levels, here: Long) -> None:
+    def __init__(self, piece: NetworkPiece, levels: Levels, here: Long) -> None:
         self._piece = piece
         # Raising a cell sends flow tail -> head; the way back leads from head to tail.
         cell = np.searchsorted(piece.cells, levels.cell[here]).astype(np.int64)
@@ -371,7 +371,7 @@ class _PieceCuts:
 class _Flows:
     """Flows through the cells of a piece, hidden to some extent."""
 
-    def __init__(self, piece: Piece, x: Real) -> None:
+    def __init__(self, piece: NetworkPiece, x: Real) -> None:
         support = np.flatnonzero(x > 1e-9)
         self._position = np.full(len(x), -1, dtype=np.int64)
         self._position[support] = np.arange(len(support))
@@ -397,7 +397,7 @@ class _Flows:
         return (near, far) if left > amount * 1e-6 else ()
 
 
-def _network_of(piece: Piece, support: Long, up: Real, down: Real) -> Net:
+def _network_of(piece: NetworkPiece, support: Long, up: Real, down: Real) -> Net:
     """Return the network of some cells of a piece, with these capacities."""
     tail, head, all_of_them = piece.tail[support], piece.head[support], len(support)
     return hidden_network(tail, head, up, down, piece.nodes, np.arange(all_of_them))

@@ -17,7 +17,7 @@ from evosdc.suppress.engine.base import (
 )
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.cuts import NetworkCuts
-from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.network.mend import NetworkMender
 from evosdc.suppress.engine.network.orders import FlowEvaluator
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker
@@ -89,8 +89,8 @@ class NetworkEngine:
             return None
         return NetworkWalker(state, rng, DEFAULT if options is None else options)
 
-    def mender(self, rng: np.random.Generator, _: Stopped = never) -> Mender:
-        return Mender(self.network, rng)
+    def mender(self, rng: np.random.Generator, _: Stopped = never) -> NetworkMender:
+        return NetworkMender(self.network, rng)
 
     def evaluator(
         self, grouping: Grouping, search: Search, clean: bool

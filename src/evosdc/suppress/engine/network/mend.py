@@ -1,7 +1,7 @@
 """Change whole patterns and make them safe again: what the genetic methods breed with.
 
-A `Mender` turns a pattern into another one by the short way: cells are hidden and
-published, only the levels whose witness they touch are covered again along cheapest
+A `NetworkMender` turns a pattern into another one by the short way: cells are hidden
+and published, only the levels whose witness they touch are covered again along cheapest
 paths, and what is then redundant is published.
 """
 
@@ -18,7 +18,7 @@ from evosdc.suppress.engine.network.mend_kernels import make_log
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 
 
-class Mender:
+class NetworkMender:
     """Repair and mutation on the patterns of one table.
 
     Parameters

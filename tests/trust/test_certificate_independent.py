@@ -1,4 +1,4 @@
-"""A stranger checks a certificate: written from docs/reference/certificate.md alone.
+"""An independent checker of certificates, by docs/reference/certificate.md alone.
 
 `holds` and what it calls use nothing of evosdc: csv, json, hashlib, fractions and NumPy
 to open the archive. It agrees with ``evosdc verify`` on good and on damaged files.
@@ -378,8 +378,8 @@ def verified(table: Path, certificate: Path) -> int:
         return error.exit_code
 
 
-def stranger(table: Path, certificate: Path) -> bool:
-    """A file that the stranger cannot read proves nothing either."""
+def independent_check(table: Path, certificate: Path) -> bool:
+    """A file that the checker cannot read proves nothing either."""
     try:
         return holds(table, certificate)
     except (ValueError, KeyError, IndexError, TypeError):
@@ -431,7 +431,7 @@ def test_each_changed_number_of_the_certificate_is_noticed(tmp_path: Path) -> No
     count = 0
     for what, changed in damaged(arrays):
         np.savez(bad, **changed)
-        assert not stranger(table, bad), what
+        assert not independent_check(table, bad), what
         assert verified(table, bad) in (2, 3), what
         if count % 40 == 0:
             assert commanded(table, bad) == verified(table, bad), what
@@ -453,7 +453,7 @@ def test_resealed_damage_is_found_by_adding_up(tmp_path: Path) -> None:
             changed["seal"] = np.array(seal(changed))
             np.savez(bad, **changed)
             # More known or fewer hidden cells may do no harm: the two must agree.
-            answer = stranger(table, bad)
+            answer = independent_check(table, bad)
             assert (verified(table, bad) == 0) == answer, (name, i)
             if name in ("numerators", "signs"):
                 assert not answer
@@ -485,14 +485,14 @@ def test_each_changed_number_of_the_table_is_noticed(tmp_path: Path) -> None:
                 csv.writer(stream).writerows(changed)
             # With the side file of the table as it was it is no table at all.
             side.write_text(Path(f"{table}.json").read_text())
-            assert not stranger(bad, certificate), (i, name)
+            assert not independent_check(bad, certificate), (i, name)
             assert verified(bad, certificate) == 2, (i, name)
             if name == "value":  # breaks its totals
                 continue
             column = getattr(original, name).copy()
             column[i - 1] = changed[i][k]
             write_labelled(bad, original.replace(**{name: column}), force=True)
-            assert not stranger(bad, certificate), (i, name)
+            assert not independent_check(bad, certificate), (i, name)
             assert verified(bad, certificate) == 3, (i, name)
 
 
