@@ -167,3 +167,15 @@ def test_the_ends_of_a_bin_are_drawn_as_often_as_what_is_between(scale):
     drawn = np.array(table.column("x").to_pylist())
     share = [(drawn == x).mean() for x in np.unique(numbers)]
     assert share == pytest.approx([0.25] * 4, abs=0.02)
+
+
+def test_bins_of_few_records_are_merged_where_levels_are_pooled():
+    numbers = np.concatenate([np.arange(100.0), [400.0, 401.0, 800.0]])
+    table = pa.table({"x": numbers, "y": np.arange(103) % 3})
+    coding = Coding(bins=10, binning="width", pool=5, least=0)
+    domain = make_domain(table, coding)
+    codes = domain.encode(table)
+    assert np.bincount(codes[:, 0]).min() >= 5
+    drawn = domain.decode(codes, np.random.default_rng(0))["x"].to_numpy()
+    # Every number is drawn from the bin that it fell into.
+    assert (domain.encode(table.set_column(0, "x", pa.array(drawn))) == codes).all()

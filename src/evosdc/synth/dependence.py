@@ -36,15 +36,7 @@ _TRIES_PER_NUMBER, _MAX_TRIES, _MAX_IDLE_TRIES = 20, 4_000_000, 50_000
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """What is wanted of numbers as they are drawn.
-
-    Attributes
-    ----------
-    terms
-        Which terms there are, and the numbers of levels.
-    wanted, tolerance
-        Mean products of the original's terms, and what they may be off.
-    """
+    """Terms of numbers, the mean products wanted, and what these may be off."""
 
     terms: Covariances
     wanted: Real

@@ -112,18 +112,13 @@ def gather(
     return out
 
 
-class FlatOption:
-    """An attribute that is a field of an option object, under its flat keyword."""
+def flat_option(group: str, name: str) -> property:
+    """Return an attribute that is a field of an option object, by its flat keyword."""
 
-    def __init__(self, group: str, name: str) -> None:
-        self.group = group
-        self.name = name
+    def value(owner: Any) -> Any:
+        return getattr(getattr(owner, group), name)
 
-    def __get__(self, owner: Any, kind: type) -> Any:
-        if owner is None:
-            return self
-        return getattr(getattr(owner, self.group), self.name)
+    def change(owner: Any, to: Any) -> None:
+        setattr(owner, group, replace(getattr(owner, group), **{name: to}))
 
-    def __set__(self, owner: Any, value: Any) -> None:
-        changed = replace(getattr(owner, self.group), **{self.name: value})
-        setattr(owner, self.group, changed)
+    return property(value, change)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +16,7 @@ from evosdc.synth.data.exact_values import ExactCodes, exact_values
 from evosdc.synth.data.identifiers import Identifier, find_identifiers
 from evosdc.synth.data.impossible import Impossible, learn_rules, sharp_cuts
 from evosdc.synth.data.rules import Cells, broken, build_rules, cut_points
+from evosdc.synth.data.variable import check_column
 from evosdc.synth.objective.cost import CandidateGoal
 from evosdc.synth.objective.covariances import NONE, find_covariances
 from evosdc.synth.objective.front import Front
@@ -98,7 +98,8 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
     """Encode a table, find what chance alone would show, and index it."""
     coding, trade_off, seed = options.coding, options.trade_off, options.seed
     memetic = options.schedule.memetic
-    _check_known(table, [*coding.exclude, *coding.categories])
+    for name in (*coding.exclude, *coding.categories):
+        check_column(name, table.column_names)
     table = table.drop_columns(list(coding.exclude))
     wishes = dict(coding.identifiers or {})
     wishes = {n: wish for n, wish in wishes.items() if n not in coding.exclude}
@@ -168,16 +169,6 @@ def _single(options: Options, asked: tuple[Component, ...]) -> bool:
     """Whether a single answer is searched for by record moves and their own tables."""
     plain = all(c.kind == JSD for c in asked)
     return options.schedule.memetic and not options.trade_off.front and plain
-
-
-def _check_known(table: pa.Table, names: Sequence[str]) -> None:
-    """Refuse names of columns that are not there."""
-    for name in names:
-        if name not in table.column_names:
-            raise InputError(
-                f"unknown column {name!r}",
-                expected="one of " + ", ".join(map(repr, table.column_names)),
-            )
 
 
 def _derived(table: pa.Table, options: Options) -> list[Derived]:

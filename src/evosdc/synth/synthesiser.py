@@ -19,7 +19,7 @@ from evosdc.synth.data.options import Coding, Logic
 from evosdc.synth.data.rules import Rule
 from evosdc.synth.fit import Fitted, fit
 from evosdc.synth.objective.options import Scenario, TradeOff
-from evosdc.synth.options import FLAT, GROUPS, FlatOption, Options, gather
+from evosdc.synth.options import FLAT, GROUPS, Options, flat_option, gather
 from evosdc.synth.search.options import Operators, Schedule
 from evosdc.synth.search.run import Generation, Keeper
 
@@ -267,4 +267,4 @@ def _rows(size: int, n: int, rng: np.random.Generator) -> Long:
 
 
 for _name, _group in FLAT.items():
-    setattr(Synthesiser, _name, FlatOption(_group, _name))
+    setattr(Synthesiser, _name, flat_option(_group, _name))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -21,7 +21,7 @@ from evosdc.errors import InputError
 from evosdc.metrics.binning import as_numbers, is_number
 from evosdc.metrics.coded_numbers import coded_numbers
 from evosdc.synth.data.expressions import columns_of, evaluate, parse_formula
-from evosdc.synth.data.variable import plain_array
+from evosdc.synth.data.variable import check_column, plain_array
 
 # The largest share of records in which a column need not follow from others.
 MAX_EXCEPTIONS = 0.002
@@ -122,11 +122,8 @@ def given_columns(table: pa.Table, texts: Iterable[str]) -> list[Derived]:
         name, tree = parse_formula(text)
         sources = columns_of(tree)
         for column in (name, *sources):
-            if column not in table.column_names:
-                raise InputError(
-                    f"a derived column names the unknown column {column!r}",
-                    expected="one of " + ", ".join(map(repr, table.column_names)),
-                )
+            what = "a derived column names the unknown column"
+            check_column(column, table.column_names, what)
         column = table.column(name)
         if not is_number(column.type):
             raise InputError(
@@ -138,12 +135,10 @@ def given_columns(table: pa.Table, texts: Iterable[str]) -> list[Derived]:
         both = ~np.isnan(made) & ~np.isnan(known)
         slack = _RELATIVE_TOLERANCE * (1 + np.abs(known[both]))
         bad = int((np.abs(made - known)[both] > slack).sum())
-        how = text.partition("=")[2].strip()
-        out.append(
-            Derived(
-                name, tuple(sources), how, column.type, bad, given=True, formula=tree
-            )
+        found = Derived(
+            name, tuple(sources), text.partition("=")[2].strip(), column.type
         )
+        out.append(replace(found, exceptions=bad, given=True, formula=tree))
     return out
 
 
@@ -224,10 +219,7 @@ def _function(
     first[x] = np.arange(len(x))
     example = np.zeros(levels + 1, np.int64)
     example[y] = np.arange(len(y))
-    plain_x, plain_y = (
-        plain_array(table.column(source)),
-        plain_array(table.column(name)),
-    )
+    plain_x, plain_y = (plain_array(table.column(n)) for n in (source, name))
     kept = np.concatenate([shown, gone])
     return Derived(
         name,

@@ -14,7 +14,7 @@ from evosdc.synth.data.coded_variable import make_coded
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.options import Coding
 from evosdc.synth.data.rare_levels import check_min_group
-from evosdc.synth.data.variable import Variable, make_variable
+from evosdc.synth.data.variable import Variable, check_column, make_variable
 
 # Codes have 16 bits.
 _MAX_LEVELS = 32_000
@@ -51,11 +51,7 @@ class Domain:
 
     def position(self, name: str) -> int:
         """Return the position of a column, or say which columns there are."""
-        if name not in self.names:
-            raise InputError(
-                f"unknown column {name!r}",
-                expected="one of " + ", ".join(map(repr, self.names)),
-            )
+        check_column(name, self.names)
         return self.names.index(name)
 
     def encode(self, table: pa.Table) -> Codes:
@@ -103,12 +99,9 @@ def make_domain(
         )
     if table.num_columns == 0:
         raise InputError("the data have no columns", expected="at least one column")
-    unknown = [n for n in coding.binned if n not in table.column_names]
-    if unknown:
-        raise InputError(
-            f"bins are given for the unknown column {unknown[0]!r}",
-            expected="one of " + ", ".join(map(repr, table.column_names)),
-        )
+    for name in coding.binned:
+        what = "bins are given for the unknown column"
+        check_column(name, table.column_names, what)
     check_min_group(coding.least, table.num_rows)
     variables: list[Variable] = []
     for name in table.column_names:

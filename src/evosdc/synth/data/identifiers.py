@@ -21,7 +21,7 @@ from evosdc.arrays import Real
 from evosdc.errors import InputError
 from evosdc.metrics.binning import as_numbers, is_number
 from evosdc.metrics.coded_numbers import coded_numbers
-from evosdc.synth.data.variable import plain_array, time_step
+from evosdc.synth.data.variable import check_column, plain_array, time_step
 
 ACTIONS = ("drop", "new", "keep")
 # The share of a column's values that are different where it identifies people.
@@ -67,11 +67,8 @@ def find_identifiers(
         Columns that the user names as key, target or otherwise: they are ordinary.
     """
     for name, action in wishes.items():
-        if name not in table.column_names:
-            raise InputError(
-                f"an identifier names the unknown column {name!r}",
-                expected="one of " + ", ".join(map(repr, table.column_names)),
-            )
+        what = "an identifier names the unknown column"
+        check_column(name, table.column_names, what)
         if action not in ACTIONS:
             raise InputError(
                 f"the identifier {name!r} is to be {action!r}",

@@ -346,6 +346,13 @@ def time_step(kind: pa.DataType, numbers: Real) -> float | None:
     return float(np.gcd.reduce(gaps, initial=day))
 
 
+def check_column(name: str, known: Sequence[str], what: str = "unknown column") -> None:
+    """Refuse the name of a column that is not there."""
+    if name not in known:
+        names = ", ".join(map(repr, known))
+        raise InputError(f"{what} {name!r}", expected=f"one of {names}")
+
+
 def plain_array(column: Any) -> pa.Array:
     """Return a column as one array, the values of a categorical one written out."""
     if isinstance(column, pa.ChunkedArray):

@@ -47,31 +47,24 @@ class EvolutionEngine(Protocol):
 
     def prepare(self) -> None:
         """Compile what a step needs."""
-        ...
 
     def step(self, share: float) -> None:
         """Make one generation; `share` of the budget is spent."""
-        ...
 
     def state(self) -> dict[str, Any]:
         """Return plain values and arrays from which another process can go on."""
-        ...
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; raises `ValueError` where it is of another run."""
-        ...
 
     def finish(self) -> None:
         """End what is under way."""
-        ...
 
     def lower_risks(self, slots: Long) -> None:
         """Bring some candidates back within the limits of risk, after the search."""
-        ...
 
     def costs(self) -> Real:
         """Return the cost of each living candidate."""
-        ...
 
 
 class StateError(Exception):
@@ -87,7 +80,6 @@ class Keeper(Protocol):
         self, state: Callable[[], dict[str, Any]], seconds: float, *, last: bool
     ) -> None:
         """Hear of a generation; `state` gives what to go on from, if it is time."""
-        ...
 
 
 @dataclass
