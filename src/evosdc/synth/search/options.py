@@ -12,6 +12,7 @@ from evosdc.errors import InputError
 from evosdc.evolution.rates import (
     Conditional,
     Decreasing,
+    FixedRate,
     Hyperbolic,
     Moment,
     Proportional,
