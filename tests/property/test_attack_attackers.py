@@ -10,7 +10,7 @@ from builders import flat_table
 from evosdc.attack import judge, judge_attackers, verify
 from evosdc.compile.clock import moment
 from evosdc.table import Table
-from evosdc.table.attackers import Attackers, OwnShares, RespondentSums
+from evosdc.table.attackers import AttackerKnowledge, OwnShares, RespondentSums
 
 Bounds = list[tuple[float, float]]
 
@@ -34,7 +34,9 @@ def random_table(rng: np.random.Generator, shape: tuple[int, ...]) -> Table:
     return table.with_pattern((table.status == "u") | others)
 
 
-def random_attackers(rng: np.random.Generator, table: Table, many: int) -> Attackers:
+def random_attackers(
+    rng: np.random.Generator, table: Table, many: int
+) -> AttackerKnowledge:
     """Coalitions who know some cells, and contributors with a share of others."""
     start, cells = [0, 0], []
     up: list[float] = []
@@ -49,12 +51,12 @@ def random_attackers(rng: np.random.Generator, table: Table, many: int) -> Attac
             down.append(0.0 if known else float(rest))
         start.append(len(cells))
     kind = ("public",) + ("coalition",) * many
-    return Attackers(
+    return AttackerKnowledge(
         np.array(start), np.array(cells), np.array(up), np.array(down), kind
     )
 
 
-def view(table: Table, attackers: Attackers, who: int) -> Bounds:
+def view(table: Table, attackers: AttackerKnowledge, who: int) -> Bounds:
     """How far each cell can go, as an attacker sees it."""
     below = np.where(table.hidden, table.lower - table.value, 0.0)
     above = np.where(table.hidden, table.upper - table.value, 0.0)
@@ -75,7 +77,7 @@ def reach(table: Table, bounds: Bounds, cells: list[int], sign: int) -> float:
     return float("inf") if found.status in (3, 4) else -float(found.fun)
 
 
-def fails(table: Table, attackers: Attackers, who: int, cell: int) -> bool:
+def fails(table: Table, attackers: AttackerKnowledge, who: int, cell: int) -> bool:
     """Whether an attacker estimates a cell too closely, by definition."""
     bounds = view(table, attackers, who)
     up, down = (reach(table, bounds, [cell], sign) for sign in (1, -1))
@@ -174,7 +176,7 @@ def test_sums_reach_what_programs_reach(seed: int) -> None:
     level = np.array([0.3 * float(table.value[c].sum()) for c in cells])
     sums = RespondentSums(start, np.concatenate(cells), level, level.copy())
     public, certificate = judge(table)
-    everyone = Attackers.public()
+    everyone = AttackerKnowledge.public()
     word, full = judge_attackers(
         table, public, certificate, attackers=everyone, sums=sums
     )

@@ -10,7 +10,7 @@ import pytest
 from builders import flat_table
 from evosdc.attack import certificate_from_arrays, judge, strict_margin, verify
 from evosdc.attack.certificate import witness_arrays
-from evosdc.attack.coverage import Levels
+from evosdc.attack.coverage import RequiredLevels
 from evosdc.attack.coverage_against import uncovered_against
 from evosdc.compile.clock import moment
 from evosdc.errors import InputError
@@ -265,7 +265,7 @@ def test_cells_that_time_leaves_out_are_not_looked_at_one_by_one(table: Table) -
     frequency = np.full(len(table), 5)
     frequency[4] = 1
     known, shown = table.replace(frequency=frequency), rectangle()
-    levels = Levels.of(known, False, False, 0.0, None)
+    levels = RequiredLevels.of(known, False, False, 0.0, None)
     accepted, lone = np.ones(len(shown.cells), dtype=bool), lone_attackers(known)
 
     def against(left_out: set[int], deadline: float | None) -> object:

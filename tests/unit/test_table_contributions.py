@@ -14,7 +14,7 @@ from evosdc.errors import InputError, TableError
 from evosdc.io import read_table, write_table
 from evosdc.io.cells import read_coalitions
 from evosdc.table import Coalition, Contributions, Table, link_tables
-from evosdc.table.attackers import Attackers, find_attackers, lone_attackers
+from evosdc.table.attackers import AttackerKnowledge, find_attackers, lone_attackers
 
 Known = dict[int, float | None]
 
@@ -82,7 +82,7 @@ def known_by(
     return known
 
 
-def rows(found: Attackers) -> list[Known]:
+def rows(found: AttackerKnowledge) -> list[Known]:
     return [
         {
             int(found.cell[k]): None if found.up[k] == 0 else float(found.down[k])

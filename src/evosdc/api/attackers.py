@@ -11,7 +11,7 @@ from evosdc.table import Coalition, Table
 from evosdc.table.attackers import (
     LONE,
     PUBLIC,
-    Attackers,
+    AttackerKnowledge,
     find_attackers,
     knows_contributors,
 )
@@ -42,7 +42,7 @@ class Against:
         """Whether anybody is asked about beside the public, even if nobody is found."""
         return self.kind != PUBLIC or bool(self.coalitions)
 
-    def of(self, table: Table) -> Attackers:
+    def of(self, table: Table) -> AttackerKnowledge:
         """Return the attackers of a table, the public first."""
         return find_attackers(table, self.kind, self.coalitions)
 

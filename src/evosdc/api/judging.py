@@ -14,7 +14,7 @@ from evosdc.attack.hints import Hint
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, TableVerdict
 from evosdc.table import Table
-from evosdc.table.attackers import Attackers
+from evosdc.table.attackers import AttackerKnowledge
 
 _RING = "what linked tables in a ring say together of cells that none of them shows"
 
@@ -23,7 +23,7 @@ def judge_all(
     table: Table,
     asked: Against,
     *,
-    attackers: Attackers | None = None,
+    attackers: AttackerKnowledge | None = None,
     known: NDArray[np.bool_] | None = None,
     deadline: float | None = None,
     hints: Sequence[Hint] = (),

@@ -26,7 +26,7 @@ from evosdc.suppress.problem.problem import Problem, strict_margin
 from evosdc.suppress.problem.requests import CellRequests, costs, refuse_known
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
-from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums
+from evosdc.table.attackers import AttackerKnowledge, RespondentSums, respondent_sums
 from evosdc.table.index import select
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
@@ -231,10 +231,12 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
     )
 
 
-def attackers_of(table: Table, asked: Against) -> tuple[Attackers, RespondentSums]:
+def attackers_of(
+    table: Table, asked: Against
+) -> tuple[AttackerKnowledge, RespondentSums]:
     """List the attackers that an office asks about, and the sums it protects."""
     if not asked.beside_public:
-        return Attackers.public(), RespondentSums.none()
+        return AttackerKnowledge.public(), RespondentSums.none()
     return asked.of(table), respondent_sums(table)
 
 
@@ -328,7 +330,7 @@ def _accepted(
     judged: Table,
     asked: Table,
     task: Task,
-    attackers: Attackers,
+    attackers: AttackerKnowledge,
     deadline: float | None,
 ) -> tuple[Table, Table, Mask, tuple[str, ...]]:
     """Lower the levels of cells for which the user accepts what can be had."""

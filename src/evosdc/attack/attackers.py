@@ -32,7 +32,7 @@ from evosdc.parallel import LazyPool, Workers
 from evosdc.results import Certificate, Exposure, TableVerdict
 from evosdc.table import Table
 from evosdc.table.attackers import (
-    Attackers,
+    AttackerKnowledge,
     OwnShares,
     RespondentSums,
     lone_attackers,
@@ -58,7 +58,7 @@ def judge_attackers(
     whole: bool | None = None,
     hints: Sequence[Hint] = (),
     workers: Workers | None = None,
-    attackers: Attackers | None = None,
+    attackers: AttackerKnowledge | None = None,
     sums: RespondentSums | None = None,
 ) -> tuple[TableVerdict, Certificate]:
     """Judge the sensitive cells again with each of some attackers.
@@ -173,7 +173,7 @@ class _Search:
     """The search for witnesses that attackers believe possible."""
 
     shared: Shared
-    attackers: Attackers
+    attackers: AttackerKnowledge
     sums: RespondentSums
 
     def check(

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack.coverage import (
-    Levels,
     Reach,
+    RequiredLevels,
     exact_dtype,
     largest,
     over_one_scale,
@@ -32,7 +32,7 @@ from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
 from evosdc.table.attackers import (
-    Attackers,
+    AttackerKnowledge,
     OwnShares,
     RespondentSums,
     lone_attackers,
@@ -134,7 +134,7 @@ def verify(
     whole: bool | None = None,
     among: NDArray[np.bool_] | None = None,
     insiders: bool = False,
-    attackers: Attackers | None = None,
+    attackers: AttackerKnowledge | None = None,
     sums: RespondentSums | None = None,
     deadline: float | None = None,
     room: Mapping[int, float] | None = None,
@@ -192,12 +192,12 @@ def verify(
             accepted[part.first : part.first + part.count] = good
             reach.take(part.at, part.num, part.den[part.owner], good[part.owner])
             looked_at = part.first + part.count
-    levels = Levels.of(table, strict, secondaries, tolerance, among, in_whole)
+    levels = RequiredLevels.of(table, strict, secondaries, tolerance, among, in_whole)
     uncovered = levels.uncovered(reach, room or {})
     against: list[tuple[int, int]] = []
     late: list[int] = []
     open_sums: list[int] = []
-    who = Attackers.public()
+    who = AttackerKnowledge.public()
     if insiders:
         who = lone_attackers(table) if attackers is None else attackers
         sums = respondent_sums(table) if sums is None else sums

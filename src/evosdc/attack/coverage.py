@@ -56,7 +56,7 @@ def _furthest(
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class RequiredLevels:
     """The levels of each judged cell: up, down and width; None: not a point."""
 
     cells: list[int]
@@ -74,7 +74,7 @@ class Levels:
         tolerance: float,
         among: NDArray[np.bool_] | None,
         whole: bool = False,
-    ) -> Levels:
+    ) -> RequiredLevels:
         """Read the levels of a table, strict margins included.
 
         Of tables of `whole` numbers they are rounded up, and moves are rounded down.
@@ -176,7 +176,7 @@ def sums_uncovered(
         levels = _sum_levels(table, sums, s, strict, whole)
         share = 1 - Fraction(tolerance)
         needed = levels and (share * levels[0], share * levels[1], ZERO)
-        alone = Levels([0], np.ones(1, dtype=bool), {0: needed}, whole, share)
+        alone = RequiredLevels([0], np.ones(1, dtype=bool), {0: needed}, whole, share)
         if not alone.covers(0, *best[s]):
             out.append(s)
     return out

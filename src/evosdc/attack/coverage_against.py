@@ -21,7 +21,7 @@ from scipy import sparse
 
 from evosdc.attack.coverage import (
     ZERO,
-    Levels,
+    RequiredLevels,
     exact_dtype,
     largest,
     matches,
@@ -30,7 +30,7 @@ from evosdc.attack.coverage import (
 )
 from evosdc.compile.clock import moment
 from evosdc.results import Certificate
-from evosdc.table.attackers import Attackers
+from evosdc.table.attackers import AttackerKnowledge
 
 # Pairs of a covering witness and an attacker who excludes it that are counted between
 # two looks at the clock: about a second.
@@ -43,10 +43,10 @@ _ANY_ROOM, _LOWER, _SLIDING = range(3)
 
 
 def uncovered_against(
-    levels: Levels,
+    levels: RequiredLevels,
     certificate: Certificate,
     accepted: NDArray[np.bool_],
-    attackers: Attackers,
+    attackers: AttackerKnowledge,
     left_out: set[int],
     deadline: float | None,
     room: Callable[[int], Mapping[int, float]] = lambda _: {},
@@ -92,7 +92,7 @@ def uncovered_against(
 
 
 def _failing(
-    levels: Levels, moves: _Moves, excluded: Excluded, first: int, last: int
+    levels: RequiredLevels, moves: _Moves, excluded: Excluded, first: int, last: int
 ) -> Iterator[tuple[int, int, int]]:
     """Return cells and attackers that may fail, and which level fails.
 
@@ -148,7 +148,7 @@ class Excluded:
 
 
 def excluding(
-    c: Certificate, accepted: NDArray[np.bool_], attackers: Attackers
+    c: Certificate, accepted: NDArray[np.bool_], attackers: AttackerKnowledge
 ) -> Excluded:
     """Find the witnesses that move a cell further than an attacker believes."""
     many = int(c.indices.max(initial=-1)) + 1

@@ -15,7 +15,7 @@ import numpy as np
 
 from evosdc.attack.certificate import Witness, witness_of
 from evosdc.results import Certificate
-from evosdc.table.attackers import Attackers
+from evosdc.table.attackers import AttackerKnowledge
 
 # A cell and the direction in which it must move; 0 stands for the sliding level.
 _Key = tuple[int, int]
@@ -36,7 +36,7 @@ class OpenLevels:
         self,
         needs: Mapping[int, tuple[int, int, int]],
         scale: int,
-        attackers: Attackers,
+        attackers: AttackerKnowledge,
         pairs: Iterable[tuple[int, int]],
     ) -> None:
         self._scale, self._needs = scale, needs

@@ -79,14 +79,27 @@ class Requirements:
             )
 
     @classmethod
-    def of(cls, options: Attackers, coalitions: Sequence[Coalition]) -> Requirements:
-        """Return what options require, with the coalitions that they name."""
+    def of(
+        cls,
+        options: Attackers,
+        coalitions: Sequence[Coalition],
+        usual: str = PUBLIC,
+    ) -> Requirements:
+        """Return what options require, with the coalitions that they name.
+
+        `usual` are the attackers where the options leave them open.
+        """
         return cls(
-            attackers=options.who or PUBLIC,
+            attackers=options.who or usual,
             coalitions=coalitions,
             strict=options.strict,
             secondaries=options.protect_secondaries,
         )
+
+    @property
+    def beyond_public(self) -> bool:
+        """Whether attackers other than the public are judged, even if there is none."""
+        return self.attackers != PUBLIC or bool(self.coalitions)
 
     def faults(self, settings: Mapping[str, Any]) -> list[str]:
         """Say what a certificate with these settings was not judged for."""

@@ -24,7 +24,7 @@ from evosdc.attack.certificate import (
     witness_arrays,
 )
 from evosdc.errors import InputError
-from evosdc.results import Certificate, Claim
+from evosdc.results import Certificate
 from evosdc.table import Origin, Table
 from evosdc.table.attackers import KINDS, LONE, lone_respondents
 from evosdc.table.shares import Coalition
@@ -75,7 +75,7 @@ def certificate_arrays(
     certificate: Certificate,
     *,
     table: Table,
-    claim: Claim,
+    claim: Mapping[str, str],
     strict: bool,
     secondaries: bool,
     insiders: bool,

@@ -45,7 +45,7 @@ _COALITION: Final = "coalition "
 
 
 @dataclass(frozen=True, eq=False)
-class Attackers:
+class AttackerKnowledge:
     """Attackers and what each knows besides the publication; the first is the public.
 
     Attributes
@@ -72,7 +72,7 @@ class Attackers:
         return len(self.kind)
 
     @classmethod
-    def public(cls) -> Attackers:
+    def public(cls) -> AttackerKnowledge:
         """Return the public alone, which knows only the publication."""
         none = np.zeros(0)
         return cls(
@@ -125,7 +125,7 @@ class Attackers:
         return shares.room(own, set(self.known(attacker).tolist()))
 
 
-def lone_attackers(table: Table) -> Attackers:
+def lone_attackers(table: Table) -> AttackerKnowledge:
     """Return the public and every lone respondent of a table."""
     respondent = lone_respondents(table)
     known = np.flatnonzero(respondent >= 0)
@@ -136,7 +136,7 @@ def lone_attackers(table: Table) -> Attackers:
 
 def find_attackers(
     table: Table, kind: str | None = None, coalitions: Sequence[Coalition] = ()
-) -> Attackers:
+) -> AttackerKnowledge:
     """Return the public and other attackers of a table.
 
     Parameters
@@ -159,7 +159,7 @@ def find_attackers(
             hint=TABULATE_AGAIN,
         )
     if kind == PUBLIC and not coalitions:
-        return Attackers.public()
+        return AttackerKnowledge.public()
     if kind == LONE and not coalitions:
         return lone_attackers(table)
     shares = Shares(table, lone_respondents(table))
@@ -188,11 +188,11 @@ def _grouped(
     up: NDArray[np.float64],
     down: NDArray[np.float64],
     kind: tuple[str, ...],
-) -> Attackers:
+) -> AttackerKnowledge:
     """Return the public and attackers numbered from 0, one entry per known cell."""
     order = np.lexsort((cell, attacker))
     start = np.searchsorted(attacker[order], np.arange(len(kind) + 1))
-    return Attackers(
+    return AttackerKnowledge(
         np.concatenate([[0], start]).astype(np.int64),
         cell[order],
         up[order],

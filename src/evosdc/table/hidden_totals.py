@@ -14,7 +14,7 @@ from evosdc.table.codes import is_total_word, listed, may_be_total, tidy_code
 from evosdc.table.hierarchy import TOTAL, Dimension, Hierarchy
 from evosdc.table.index import cell_keys
 from evosdc.table.subtotals import (
-    Rows,
+    CodeRows,
     Sum,
     find_sum,
     find_sums,
@@ -114,7 +114,7 @@ def _rows_of(
     counts: NDArray[np.int64] | None,
     given: NDArray[np.bool_],
     totals: NDArray[np.bool_] | None = None,
-) -> Rows:
+) -> CodeRows:
     """Arrange cells as rows, one per code of column `k`.
 
     `totals` says which codes of each cell are totals, one column per dimension: the
@@ -148,7 +148,7 @@ def _rows_of(
         np.add.at(frequencies, (codes[:, k], column), counts)
         numbers = np.hstack([numbers, frequencies])
         known, kind = np.hstack([known, known]), np.tile(kind, 2)
-    return Rows(tuple(names), numbers, known, kind)
+    return CodeRows(tuple(names), numbers, known, kind)
 
 
 def find_hidden_sums(
@@ -241,7 +241,7 @@ def refuse_totals_in_records(
             )
 
 
-def _examine(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
+def _examine(d: Dimension, rows: CodeRows, *, chance: bool) -> list[str]:
     """Refuse or note sums among the parts of a total, which is row 0."""
     parts = list(range(1, len(rows.names)))
     stated = bool(np.any(rows.given[0] & (rows.numbers[0] != 0)))
@@ -302,7 +302,7 @@ def _examine(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
     return []
 
 
-def _sentence(name: str, rows: Rows, found: Sum) -> str:
+def _sentence(name: str, rows: CodeRows, found: Sum) -> str:
     parts = [rows.names[p] for p in found.parts]
     if len(parts) == 1:
         return (
@@ -318,7 +318,7 @@ def _more(count: int) -> str:
     return f"; and {count} more such codes" if count > 0 else ""
 
 
-def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
+def _hint(d: Dimension, rows: CodeRows, sums: Sequence[Sum]) -> str:
     """Suggest the hierarchy, and how to declare that there is none."""
     lines = _tree_lines(rows, sums, leave_out=[0])
     top = [line for line in lines if not line.startswith("@")]
@@ -345,7 +345,9 @@ def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
     )
 
 
-def _tree_lines(rows: Rows, sums: Sequence[Sum], leave_out: Sequence[int]) -> list[str]:
+def _tree_lines(
+    rows: CodeRows, sums: Sequence[Sum], leave_out: Sequence[int]
+) -> list[str]:
     """Return the lines of a ``.hrc`` file with the sums that were found."""
     parts = {s.code: s.parts for s in sums}
     below = {p for s in sums for p in s.parts}

@@ -64,7 +64,7 @@ class Sum:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class CodeRows:
     """Codes as rows of numbers.
 
     Attributes
@@ -144,7 +144,7 @@ class Rows:
 
 
 def find_sums(
-    rows: Rows, leave_out: Sequence[int] = (), *, trusting: bool = False
+    rows: CodeRows, leave_out: Sequence[int] = (), *, trusting: bool = False
 ) -> list[Sum]:
     """Find codes that are sums of others, small ones first.
 
@@ -170,7 +170,7 @@ def find_sums(
     return [s for s in found if s.sure or trusting or not owned & {s.code, *s.parts}]
 
 
-def sums_of_all(rows: Rows) -> list[tuple[int, float, int]]:
+def sums_of_all(rows: CodeRows) -> list[tuple[int, float, int]]:
     """Return codes that are sums of all others, with bits beyond chance and entries."""
     n = len(rows.names)
     if n < 3:
@@ -185,7 +185,7 @@ def sums_of_all(rows: Rows) -> list[tuple[int, float, int]]:
     return found
 
 
-def find_sum(rows: Rows, code: int, available: NDArray[np.bool_]) -> Sum | None:
+def find_sum(rows: CodeRows, code: int, available: NDArray[np.bool_]) -> Sum | None:
     """Find the likeliest set of codes among `available` whose sum is a code."""
     bits, entries = rows.bits(code)
     best: Sum | None = None
@@ -214,7 +214,7 @@ def find_sum(rows: Rows, code: int, available: NDArray[np.bool_]) -> Sum | None:
 
 
 def _near(
-    rows: Rows, code: int, available: NDArray[np.bool_], entries: int
+    rows: CodeRows, code: int, available: NDArray[np.bool_], entries: int
 ) -> Iterator[tuple[list[int], float]]:
     """Yield adjacent codes, or codes with the same prefix, with sums within rounding.
 
@@ -246,7 +246,7 @@ def _near(
 
 
 def _ways(
-    rows: Rows, code: int, available: NDArray[np.bool_], bits: float
+    rows: CodeRows, code: int, available: NDArray[np.bool_], bits: float
 ) -> Iterator[tuple[list[int], float, bool]]:
     """Yield sets of codes that a code is the sum of, with the bits that finding costs.
 
@@ -300,7 +300,7 @@ def _runs(
 
 
 def _subsets(
-    rows: Rows,
+    rows: CodeRows,
     code: int,
     fits: Sequence[int],
     mass: NDArray[np.float64],
@@ -343,7 +343,7 @@ def _subsets(
 
 
 def _two_halves(
-    rows: Rows,
+    rows: CodeRows,
     code: int,
     fits: Sequence[int],
     numbers: NDArray[np.float64],
@@ -380,7 +380,7 @@ def _all_sums(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return sums
 
 
-def _solved(rows: Rows, code: int, fits: Sequence[int]) -> Iterator[list[int]]:
+def _solved(rows: CodeRows, code: int, fits: Sequence[int]) -> Iterator[list[int]]:
     """Solve for the parts where there are more entries than codes."""
     at = rows.given[code]
     if len(fits) > min(int(at.sum()), _MAX_SOLVED_CODES):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import LevelError, TableError
 from evosdc.table import Network, Table
-from evosdc.table.attackers import Attackers, OwnShares, RespondentSums
+from evosdc.table.attackers import AttackerKnowledge, OwnShares, RespondentSums
 from evosdc.table.knowledge import in_whole_numbers
 from evosdc.table.status import FIXED, PRIMARY
 
@@ -104,7 +104,7 @@ class Problem:
     down: NDArray[np.float64]
     hideable: NDArray[np.bool_]
     levels: Levels
-    attackers: Attackers = field(default_factory=Attackers.public)
+    attackers: AttackerKnowledge = field(default_factory=AttackerKnowledge.public)
     sums: RespondentSums = field(default_factory=RespondentSums.none)
     secondary: NDArray[np.bool_] | None = None
     falling: frozenset[int] = frozenset()
@@ -116,7 +116,7 @@ class Problem:
         cost: NDArray[np.float64] | None = None,
         *,
         strict: bool = False,
-        attackers: Attackers | None = None,
+        attackers: AttackerKnowledge | None = None,
         sums: RespondentSums | None = None,
         secondary: NDArray[np.bool_] | None = None,
     ) -> Problem:
@@ -143,7 +143,7 @@ class Problem:
             down=down,
             hideable=table.status != FIXED,
             levels=_levels(table, strict, secondary),
-            attackers=Attackers.public() if attackers is None else attackers,
+            attackers=AttackerKnowledge.public() if attackers is None else attackers,
             sums=RespondentSums.none() if sums is None else sums,
             secondary=secondary,
         )
@@ -163,10 +163,12 @@ class Problem:
     @cached_property
     def for_public(self) -> Problem:
         """The same problem with the public as its only attacker, and without sums."""
-        return replace(self, attackers=Attackers.public(), sums=RespondentSums.none())
+        return replace(
+            self, attackers=AttackerKnowledge.public(), sums=RespondentSums.none()
+        )
 
     @cached_property
-    def knowledge(self) -> Attackers:
+    def knowledge(self) -> AttackerKnowledge:
         """The attackers, followed by one row per sum that knows all cells but one.
 
         A deviation that moves one cell of a sum and leaves the others alone moves the
@@ -179,7 +181,7 @@ class Problem:
         ends = self.attackers.start[-1] + np.cumsum([len(cells) for cells in others])
         cell = np.concatenate([self.attackers.cell, *others])
         nothing = np.zeros(len(cell) - len(self.attackers.cell))
-        return Attackers(
+        return AttackerKnowledge(
             np.concatenate([self.attackers.start, ends]).astype(np.int64),
             cell,
             np.concatenate([self.attackers.up, nothing]),

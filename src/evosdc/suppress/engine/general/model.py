@@ -36,7 +36,7 @@ from evosdc.suppress.engine.general.solver import (
 )
 from evosdc.suppress.structure.equations import Equations
 from evosdc.suppress.structure.unpick import nearest
-from evosdc.table.attackers import Attackers
+from evosdc.table.attackers import AttackerKnowledge
 
 # Deviations are solved in units of the amount asked for, so that tables of 1e15 and
 # of 1e-9 look alike to the solver. A cell counts as moved above this share.
@@ -79,7 +79,7 @@ class Tight:
 
     @classmethod
     def of(
-        cls, known: Attackers, attackers: Iterable[int], binding: bool = True
+        cls, known: AttackerKnowledge, attackers: Iterable[int], binding: bool = True
     ) -> Tight:
         """Return the room that some attackers leave between them."""
         at = [known.entries(a) for a in attackers]

@@ -16,7 +16,7 @@ import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
 from evosdc.compile.kernels import kernel
-from evosdc.table.attackers import Attackers
+from evosdc.table.attackers import AttackerKnowledge
 
 # Rounding in a product of two numbers; a level missed by this share is reached.
 ROUNDING = 1e-12
@@ -89,7 +89,7 @@ class Pool(NamedTuple):
     tally: Long
 
 
-def make_knowledge(attackers: Attackers, real: int, cells: int) -> Knowledge:
+def make_knowledge(attackers: AttackerKnowledge, real: int, cells: int) -> Knowledge:
     """Index what attackers know by cell."""
     who = np.repeat(np.arange(len(attackers)), np.diff(attackers.start))
     entry = np.argsort(attackers.cell, kind="stable")
