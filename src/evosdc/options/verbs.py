@@ -106,9 +106,10 @@ def _unknown(
                 hint=f"see help(evosdc.{one.kind.__name__})",
             )
     fields = [o.name for k, one in takes.items() if k in names for o in one.options()]
+    within = f"; or in these objects {', '.join(fields)}" if fields else ""
     return InputError(
         f"there is no option {name!r}",
-        expected=f"one of {', '.join(names)}; or in these objects {', '.join(fields)}",
+        expected=f"one of {', '.join(names)}{within}",
         hint=f"see help(evosdc.{verb_name})",
     )
 
