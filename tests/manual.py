@@ -1,0 +1,373 @@
+"""The blocks of README and manual: found, run, compared and renewed.
+
+    python tests/manual.py --check [PAGE ...]
+    python tests/manual.py --renew [PAGE ...]
+
+checks pages, or writes the output that their commands have now. A page is a path such
+as ``docs/faq.md``; without one all are taken.
+
+The blocks of a page are run in their order in a new folder. A comment in front of a
+block, ``<!-- NAME: VALUE -->``, says what the fences cannot:
+
+``data``
+    Files that the page begins with: names of `DATA`.
+``prepare``
+    A command that is run there and not shown.
+``file``
+    The block is the content of this file.
+``run instead``
+    A command that takes the place of the one that is shown: ``make demo`` installs.
+``exit code``
+    Of the last command of the block, where it is not 0.
+``not run``
+    Why the block is not run.
+
+A ``console`` block has commands after ``$`` with what they print (stderr too); a line
+``...`` stands for any lines. What a ``python`` block prints is in the ``text`` block
+that follows it. Seconds, numbers of evaluations and versions are not compared, nor is
+where lines are broken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from evosdc.cli import main
+from evosdc.instances import business
+from evosdc.io import write_hrc, write_records
+
+ROOT = Path(__file__).parents[1]
+COLUMNS = 80
+OTHER_OUTPUT = "..."
+COMMENTS = ("data", "prepare", "file", "exit code", "run instead", "not run")
+_FENCE = re.compile(r"^( *)```(\w*)\s*$")
+_COMMENT = re.compile(r"^ *<!-- ([a-z ]+): (.*) -->\s*$")
+# What differs from run to run: by what, and what takes its place.
+_MASKS = (
+    (r"\b\d[\d,.]* (s|seconds)\b", "N s"),
+    (r"\b\d[\d,]* (evaluations|generations)\b", r"N \1"),
+    (r"\(\d[\d,]* by [a-z -]+(, \d[\d,]* by [a-zA-Z -]+)*\)", "(by what)"),
+    (r"\b\d[\d,]* witness(es| tables)\b", "N witnesses"),
+    (r"\b0\.\d+\.\d+(\.?(dev|rc|a|b)\d+)?\b", "VERSION"),
+    (r"\b20\d\d-\d\d-\d\dT[\d:.+]+", "TIME"),
+    (r"[│┃┏┓┗┛┡┩└┘├┤┬┴┼━─╭╮╯╰╇┳╞╡═]+", " "),
+)
+
+
+@dataclass
+class Block:
+    """A fenced block of a page.
+
+    Attributes
+    ----------
+    line
+        Of its first fence, from 0.
+    language
+        The word after the fence.
+    indent
+        Blanks in front of the fence.
+    lines
+        Its content, without the indent.
+    comments
+        What is said in front of it, by name.
+    """
+
+    line: int
+    language: str
+    indent: str
+    lines: list[str] = field(default_factory=list)
+    comments: dict[str, list[str]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"line {self.line + 1} ({self.language or 'no language'})"
+
+    @property
+    def text(self) -> str:
+        """The content."""
+        return "\n".join(self.lines) + "\n"
+
+
+def pages() -> list[str]:
+    """Return README and all pages in the navigation, as paths below the root."""
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    found = re.findall(r"(?:^|[ :])([\w./-]+\.md)\s*$", nav, re.MULTILINE)
+    return ["README.md", *(f"docs/{name}" for name in found)]
+
+
+def blocks_of(text: str) -> list[Block]:
+    """Return the blocks of a page."""
+    found, inside = list[Block](), None
+    comments = dict[str, list[str]]()
+    for number, line in enumerate(text.split("\n")):
+        fence, comment = _FENCE.match(line), _COMMENT.match(line)
+        if inside is not None:
+            if fence and not fence[2] and fence[1] == inside.indent:
+                found, inside = [*found, inside], None
+            else:
+                inside.lines.append(line.removeprefix(inside.indent))
+        elif fence:
+            inside = Block(number, fence[2], fence[1], comments=comments)
+            comments = {}
+        elif comment:
+            comments.setdefault(comment[1], []).append(comment[2])
+        elif line.strip():
+            comments = {k: v for k, v in comments.items() if k in ("data", "prepare")}
+    return found
+
+
+def faults_of(blocks: list[Block]) -> list[str]:
+    """Return what nobody could run, and why."""
+    faults = []
+    for before, block in zip([None, *blocks], blocks, strict=False):
+        said = block.comments
+        printed = (
+            block.language == "text"
+            and before is not None
+            and before.language == "python"
+        )
+        runs = block.language in ("console", "python") or "file" in said or printed
+        if not block.language:
+            faults.append(f"{block}: the fence needs a language")
+        if not runs and not any(said.get("not run", [])):
+            faults.append(f"{block}: say <!-- not run: REASON --> or <!-- file: NAME -->")
+        if set(said) - set(COMMENTS):
+            faults.append(f"{block}: comments are called {', '.join(COMMENTS)}")
+        if (
+            block.language == "console"
+            and "not run" not in said
+            and not block.lines[0].startswith("$ ")
+        ):
+            faults.append(f"{block}: begins with no command")
+    return faults
+
+
+@dataclass
+class Step:
+    """A command, or the code of a block, with the output that the page shows."""
+
+    block: Block
+    command: str
+    first: int
+    shown: list[str]
+
+
+def steps_of(block: Block) -> Iterator[Step]:
+    """Take a ``console`` block apart; `first` is where its output begins."""
+    at = 0
+    while at < len(block.lines):
+        words = [block.lines[at].removeprefix("$ ")]
+        while words[-1].endswith("\\"):
+            at += 1
+            words.append(block.lines[at])
+        at = first = at + 1
+        while at < len(block.lines) and not block.lines[at].startswith("$ "):
+            at += 1
+        yield Step(block, "\n".join(words), first, block.lines[first:at])
+
+
+def masked(lines: list[str]) -> str:
+    """Return an output as it is compared."""
+    text = " ".join("\n".join(lines).split())
+    for what, instead in _MASKS:
+        text = re.sub(what, instead, text)
+    return " ".join(text.split())
+
+
+def agree(shown: list[str], printed: list[str]) -> bool:
+    """Whether an output is what a page shows."""
+    parts, part = list[str](), list[str]()
+    for line in shown:
+        if line.strip() == OTHER_OUTPUT:
+            parts, part = [*parts, masked(part)], []
+        else:
+            part.append(line)
+    wanted = r"(?:.*)".join(rf"\s*{re.escape(p)}\s*" for p in [*parts, masked(part)])
+    return re.fullmatch(wanted, masked(printed)) is not None
+
+
+def renewed(shown: list[str], printed: list[str]) -> list[str]:
+    """Return what to show now: as many lines before and after an ellipsis."""
+    if OTHER_OUTPUT not in [line.strip() for line in shown]:
+        return printed
+    gaps = [i for i, line in enumerate(shown) if line.strip() == OTHER_OUTPUT]
+    before, after = gaps[0], len(shown) - gaps[-1] - 1
+    if before + after >= len(printed):
+        return printed
+    return [*printed[:before], OTHER_OUTPUT, *printed[len(printed) - after :]]
+
+
+def run_page(name: str, folder: Path, *, renew: bool = False) -> list[str]:
+    """Run the blocks of a page in a folder; return where it says something else.
+
+    `renew` writes the page with what is printed now.
+    """
+    path = ROOT / name
+    lines = path.read_text(encoding="utf-8").split("\n")
+    blocks = blocks_of("\n".join(lines))
+    faults = faults_of(blocks)
+    if faults:
+        return faults
+    names: dict[str, Any] = {"__name__": "__main__"}
+    new: list[tuple[int, int, list[str]]] = []
+    with contextlib.chdir(folder), _environment():
+        for number, block in enumerate(blocks):
+            for data in " ".join(block.comments.get("data", [])).split():
+                DATA[data]()
+            for command in block.comments.get("prepare", []):
+                code, printed = _call(command)
+                if code not in (0, 3):
+                    faults.append(f"{block}: prepare ended with {code}\n{printed}")
+            if "not run" in block.comments:
+                continue
+            if "file" in block.comments:
+                Path(block.comments["file"][0]).write_text(block.text, encoding="utf-8")
+                continue
+            if block.language == "python":
+                after = blocks[number + 1] if number + 1 < len(blocks) else None
+                shows = after if after is not None and after.language == "text" else None
+                step = Step(block, block.text, 0, shows.lines if shows else [])
+                code, printed = _run_code(block.text, f"{name}:{block.line}", names)
+                outcomes = [(shows or block, step, code, printed)]
+            elif block.language == "console":
+                steps, instead = list(steps_of(block)), block.comments.get("run instead")
+                for step, command in zip(steps, instead or (), strict=False):
+                    step.command = command
+                outcomes = [(block, s, *_call(s.command)) for s in steps]
+            else:
+                continue
+            wanted = [0] * len(outcomes)
+            wanted[-1] = int(block.comments.get("exit code", ["0"])[0])
+            for (home, step, code, printed), right in zip(
+                outcomes, wanted, strict=True
+            ):
+                found = [line.rstrip() for line in printed.rstrip("\n").split("\n")]
+                found = found if any(found) else []
+                if code != right:
+                    faults.append(
+                        f"{block}: {step.command}: exit code {code} instead of "
+                        f"{right}\n{printed}"
+                    )
+                elif not agree(step.shown, found):
+                    faults.append(
+                        f"{block}: {step.command}\n--- the page\n"
+                        + "\n".join(step.shown)
+                        + f"\n--- printed\n{printed}"
+                    )
+                    start = home.line + 1 + step.first
+                    end = start + len(step.shown)
+                    shown = renewed(step.shown, found)
+                    new.append((start, end, [home.indent + s for s in shown]))
+    if renew and new:
+        for start, end, text in reversed(new):
+            lines[start:end] = [line.rstrip() for line in text]
+        path.write_text("\n".join(lines), encoding="utf-8")
+    return faults
+
+
+@contextlib.contextmanager
+def _environment() -> Iterator[None]:
+    """Have output as wide as on the pages, and `evosdc` for scripts of the shell."""
+    with tempfile.TemporaryDirectory() as programs:
+        for name, words in (("evosdc", "-m evosdc"), ("python", "")):
+            program = Path(programs) / name
+            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+            program.chmod(0o700)
+        here = {
+            "COLUMNS": str(COLUMNS),
+            "NO_COLOR": "1",
+            "TERM": "dumb",
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
+        with patch.dict(os.environ, here):
+            yield
+
+
+def _call(command: str) -> tuple[int, str]:
+    """Run a command, `evosdc` by itself in this process, which has loaded it."""
+    words = command.replace("\\\n", " ")
+    if not words.startswith("evosdc ") or re.search(r"[|<>;&$*]", words):
+        done = subprocess.run(
+            ["bash", "-c", command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout
+    out = io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(out),
+        patch.object(sys, "argv", _split(words)),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            return int(end.code or 0), out.getvalue()
+    return 0, out.getvalue()
+
+
+def _split(words: str) -> list[str]:
+    import shlex
+
+    return shlex.split(words, comments=True)
+
+
+def _run_code(text: str, name: str, names: dict[str, Any]) -> tuple[int, str]:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(text, name, "exec"), names)
+    return 0, out.getvalue()
+
+
+def _write_firms(number: int, folder: str = ".") -> None:
+    """Write what `evosdc demo` leaves as its input, of so many firms."""
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    data = business(firms=number)
+    write_records(home / "firms.csv", data.records, force=True)
+    for name, tree in data.hierarchies.items():
+        write_hrc(home / f"{name}.hrc", tree, force=True)
+
+
+# What a page can begin with.
+DATA: dict[str, Callable[[], None]] = {
+    # The input of the demo, and a few firms under the same names.
+    "demo": lambda: _write_firms(3000),
+    "firms": lambda: _write_firms(300),
+}
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--check", action="store_true")
+    what.add_argument("--renew", action="store_true")
+    parser.add_argument("pages", nargs="*", metavar="PAGE")
+    given = parser.parse_args()
+    bad = 0
+    for name in given.pages or pages():
+        with tempfile.TemporaryDirectory() as folder:
+            faults = run_page(name, Path(folder), renew=given.renew)
+        sys.stdout.write(f"{name}: {'as shown' if not faults else ''}\n")
+        for fault in faults:
+            sys.stdout.write(f"{fault}\n")
+        bad += len(faults)
+    sys.exit(1 if bad and given.check else 0)
+
+
+if __name__ == "__main__":
+    _main()
