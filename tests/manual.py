@@ -109,11 +109,11 @@ class Block:
 def pages() -> list[str]:
     """Return README and the pages in the navigation, as paths below the root.
 
-    Without those for developers (``add-a-*.md``), which have tests of their own.
+    Without those for developers, which have tests of their own.
     """
-    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    nav = text.partition("\nnav:")[2].partition("- For developers:")[0]
     found = re.findall(r"(?:^|[ :])([\w./-]+\.md)\s*$", nav, re.MULTILINE)
-    found = [name for name in found if not name.startswith("how-to/add-a-")]
     return ["README.md", *(f"docs/{name}" for name in found)]
 
 
