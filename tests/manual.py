@@ -152,7 +152,9 @@ def faults_of(blocks: list[Block]) -> list[str]:
         if not block.language:
             faults.append(f"{block}: the fence needs a language")
         if not runs and not any(said.get("not run", [])):
-            faults.append(f"{block}: say <!-- not run: REASON --> or <!-- file: NAME -->")
+            faults.append(
+                f"{block}: say <!-- not run: REASON --> or <!-- file: NAME -->"
+            )
         if set(said) - set(COMMENTS):
             faults.append(f"{block}: comments are called {', '.join(COMMENTS)}")
         if (
@@ -226,72 +228,107 @@ def run_page(name: str, folder: Path, *, renew: bool = False) -> list[str]:
     `renew` writes the page with what is printed now.
     """
     path = ROOT / name
-    lines = path.read_text(encoding="utf-8").split("\n")
-    blocks = blocks_of("\n".join(lines))
+    text = path.read_text(encoding="utf-8")
+    blocks = blocks_of(text)
     faults = faults_of(blocks)
     if faults:
         return faults
     names: dict[str, Any] = {"__name__": "__main__"}
-    new: list[tuple[int, int, list[str]]] = []
+    wrong: list[Outcome] = []
     with contextlib.chdir(folder), _environment():
-        for number, block in enumerate(blocks):
-            for data in " ".join(block.comments.get("data", [])).split():
-                DATA[data]()
-            for command in block.comments.get("prepare", []):
-                code, printed = _call(command)
-                if code not in (0, 3):
-                    faults.append(f"{block}: prepare ended with {code}\n{printed}")
-            if "not run" in block.comments:
-                continue
-            if "file" in block.comments:
-                Path(block.comments["file"][0]).write_text(block.text, encoding="utf-8")
-                continue
-            if block.language == "python":
-                after = blocks[number + 1] if number + 1 < len(blocks) else None
-                shows = after if after is not None and after.language == "text" else None
-                step = Step(block, block.text, 0, shows.lines if shows else [])
-                code, printed = _run_code(block.text, f"{name}:{block.line}", names)
-                outcomes = [(shows or block, step, code, printed)]
-            elif block.language == "console":
-                steps, instead = list(steps_of(block)), block.comments.get("run instead")
-                for step, command in zip(steps, instead or (), strict=False):
-                    step.command = command
-                outcomes = [(block, s, *_call(s.command)) for s in steps]
-            else:
-                continue
-            wanted = [0] * len(outcomes)
-            wanted[-1] = int(block.comments.get("exit code", ["0"])[0])
-            for (home, step, code, printed), right in zip(
-                outcomes, wanted, strict=True
-            ):
-                for place in (folder, folder.resolve()):
-                    printed = printed.replace(f"{place}/", "")
-                found = [line.rstrip() for line in printed.rstrip("\n").split("\n")]
-                found = found if any(found) else []
-                if code != right:
-                    faults.append(
-                        f"{block}: {step.command}: exit code {code} instead of "
-                        f"{right}\n{printed}"
-                    )
-                elif not agree(step.shown, found):
-                    faults.append(
-                        f"{block}: {step.command}\n--- the page\n"
-                        + "\n".join(step.shown)
-                        + f"\n--- printed\n{printed}"
-                    )
-                    shown = renewed(step.shown, found)
-                    start = home.line + 1 + step.first
-                    if block.language == "python" and home is block:
-                        # It has no block of its own yet.
-                        start = block.line + len(block.lines) + 2
-                        shown = ["", "```text", *shown, "```"]
-                    end = start + len(step.shown)
-                    new.append((start, end, [home.indent + s for s in shown]))
-    if renew and new:
-        for start, end, text in reversed(new):
-            lines[start:end] = [line.rstrip() for line in text]
+        for block, after in zip(blocks, [*blocks, None][1:], strict=True):
+            faults += _prepare(block)
+            for outcome in _outcomes(block, after, names):
+                for place in (folder.resolve(), folder):
+                    outcome.printed = outcome.printed.replace(f"{place}/", "")
+                if fault := outcome.fault():
+                    faults.append(f"{block}: {outcome.step.command}{fault}")
+                    wrong.append(outcome)
+    if renew:
+        lines = text.split("\n")
+        for outcome in reversed(wrong):
+            if outcome.code == outcome.right:
+                outcome.renew(lines)
         path.write_text("\n".join(lines), encoding="utf-8")
     return faults
+
+
+@dataclass
+class Outcome:
+    """What a step printed and how it ended."""
+
+    step: Step
+    code: int
+    right: int
+    printed: str
+
+    @property
+    def lines(self) -> list[str]:
+        """What was printed."""
+        return [line.rstrip() for line in self.printed.rstrip().split("\n") if line]
+
+    def fault(self) -> str:
+        """Return what the page says otherwise, or nothing."""
+        if self.code != self.right:
+            return f": exit code {self.code} instead of {self.right}\n{self.printed}"
+        if agree(self.step.shown, self.lines):
+            return ""
+        shown = "\n".join(self.step.shown)
+        return f"\n--- the page\n{shown}\n--- printed\n{self.printed}"
+
+    def renew(self, lines: list[str]) -> None:
+        """Put what was printed into the lines of the page."""
+        block, shown = self.step.block, renewed(self.step.shown, self.lines)
+        start = block.line + 1 + self.step.first
+        if block.language == "python":
+            # What it prints has no block of its own yet.
+            shown = ["", "```text", *shown, "```"]
+            start += 1
+        end = start + len(self.step.shown)
+        lines[start:end] = [f"{block.indent}{line}".rstrip() for line in shown]
+
+
+def _prepare(block: Block) -> list[str]:
+    """Make what a block needs; return what went wrong."""
+    for data in " ".join(block.comments.get("data", [])).split():
+        DATA[data]()
+    calls = [(c, *_call(c)) for c in block.comments.get("prepare", [])]
+    return [
+        f"{block}: {command}: exit code {code}\n{printed}"
+        for command, code, printed in calls
+        if code not in (0, 3)
+    ]
+
+
+def _outcomes(
+    block: Block, after: Block | None, names: dict[str, Any]
+) -> Iterator[Outcome]:
+    """Run a block; `after` is the next one, `names` what code has defined so far."""
+    if "not run" in block.comments:
+        return
+    if "file" in block.comments:
+        Path(block.comments["file"][0]).write_text(block.text, encoding="utf-8")
+        return
+    right = int(block.comments.get("exit code", ["0"])[0])
+    if block.language == "python":
+        shown = after if after is not None and after.language == "text" else None
+        code, printed = _run_code(block.text, f"line {block.line + 1}", names)
+        step = Step(block, block.text, len(block.lines), [])
+        if shown is not None:
+            step = Step(shown, block.text, 0, shown.lines)
+        yield Outcome(step, code, right, printed)
+    elif block.language == "console":
+        steps = list(steps_of(block))
+        instead = block.comments.get("run instead", [])
+        for number, step in enumerate(steps):
+            command = instead[number] if number < len(instead) else step.command
+            last = step is steps[-1]
+            yield Outcome(step, *_ended(command, right if last else 0))
+
+
+def _ended(command: str, right: int) -> tuple[int, int, str]:
+    code, printed = _call(command)
+    return code, right, printed
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ writes ``docs/reference/options.md``, after options have changed.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def _verbs() -> Iterator[str]:
             if keyword != KEYWORDS
         ]
         yield f"### {verb}\n"
-        yield f"Objects: {'; '.join(listed)}.\n"
+        yield textwrap.fill(f"Objects: {'; '.join(listed)}.", 100) + "\n"
         if KEYWORDS in takes:
             yield from _table(takes[KEYWORDS].options())
 
