@@ -24,9 +24,12 @@ help texts of the command line and the settings in `claim.json`.
 Each option is in one place. `method`, `time_limit`, `seed` and `workers` are keywords
 of a verb; everything else is a field of an object:
 
+<!-- data: table -->
 ```python
+import evosdc
+
 evosdc.protect(
-    table,
+    "table.csv",
     time_limit=300,
     stop=evosdc.Stop(gap=0.005),
     cells=evosdc.CellRequests(hide="region=North"),

@@ -17,6 +17,7 @@ MOST_COLUMNS = 100
 # Flags of other programs that pages name.
 FOREIGN_FLAGS = {
     "--local-directory",
+    "--no-cache-dir",
     "--no-dashboard",
     "--nthreads",
     "--nworkers",
