@@ -66,7 +66,9 @@ ARGS ?=
 bench: .venv/.installed-dev
 	$(BIN)/python -m benchmarks $(SUITE) $(ARGS) -o bench-output
 
+# The commands of the manual first: they print what its pages show.
 docs: .venv/.installed-dev
+	$(BIN)/python tests/manual.py --check
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
 	$(BIN)/mkdocs build --strict
 

@@ -7,6 +7,7 @@ writes ``docs/reference/options.md``, after options have changed.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -23,9 +24,12 @@ help texts of the command line and the settings in `claim.json`.
 Each option is in one place. `method`, `time_limit`, `seed` and `workers` are keywords
 of a verb; everything else is a field of an object:
 
+<!-- data: table -->
 ```python
+import evosdc
+
 evosdc.protect(
-    table,
+    "table.csv",
     time_limit=300,
     stop=evosdc.Stop(gap=0.005),
     cells=evosdc.CellRequests(hide="region=North"),
@@ -57,7 +61,7 @@ def _verbs() -> Iterator[str]:
             if keyword != KEYWORDS
         ]
         yield f"### {verb}\n"
-        yield f"Objects: {'; '.join(listed)}.\n"
+        yield textwrap.fill(f"Objects: {'; '.join(listed)}.", 100) + "\n"
         if KEYWORDS in takes:
             yield from _table(takes[KEYWORDS].options())
 
