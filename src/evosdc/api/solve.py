@@ -29,6 +29,7 @@ from evosdc.options.tables import settings
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, TableVerdict
 from evosdc.suppress.methods.contracted import completed
+from evosdc.suppress.methods.hints import read_quickly
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method
 from evosdc.suppress.run.search import Search
@@ -43,12 +44,20 @@ from evosdc.suppress.running import (
 from evosdc.table import Table
 from evosdc.table.status import SECONDARY
 
-# The method whose pattern is judged first: a second on 50,000 cells. It needs
-# dimensions; tables without them take the other one.
-_QUICK, _QUICK_WITHOUT_DIMENSIONS = "hypercube", "attacker"
+# The method whose pattern is judged first where building it fits into its share of the
+# limit, so many cells a second, and the one that betters it: boxes and cycles, which
+# the judge reads in a moment. At half of the cells more tables begin with what costs a
+# fifth more, at twice of them some are cut short.
+_FIRST, _BETTERED_BY, _CELLS_A_SECOND = "attacker", "ls-rebuild", 20_000
+# The quickest one, for other tables: a second on 50,000 cells. It needs dimensions.
+_QUICKEST = "hypercube"
 # Share of the limit that building the quick pattern may take, and judging it. With
 # half of it large tables have no answer that is sure; twice is missing to the search.
 _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
+# Part of the first share after which it is no longer bettered. At half of it the answer
+# of a run that has no time to judge another one costs some per cent more, at twice of
+# it the search begins later.
+_BETTERED_SHARE = 0.5
 # What is kept for judging the last pattern: times of what the one before took, and a
 # share of the limit. With half of it busy machines judge too late.
 _MARGIN, _LEAST_SHARE = 1.5, 0.08
@@ -327,10 +336,19 @@ def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> 
     """Complete the pattern of a run that was cut short, or build one quickly."""
     if stored is not None:
         return completed(problem, stored, search)
-    quick = find_method(_QUICK)
-    if quick.takes(problem) is not None:
-        quick = find_method(_QUICK_WITHOUT_DIMENSIONS)
-    return quick.run(problem, quick.configure({}), search)
+    limit = search.seconds_left()
+    shaped = find_method(_QUICKEST).takes(problem) is None
+    large = len(problem.table) > _CELLS_A_SECOND * search.seconds_left()
+    slow = shaped and (large or problem.has_attackers)
+    quick = find_method(_QUICKEST if slow else _FIRST)
+    pattern = quick.run(problem, quick.configure({}), search)
+    left = search.seconds_left() - (1 - _BETTERED_SHARE) * limit
+    if slow or not shaped or left <= 0:
+        return pattern
+    walk = find_method(_BETTERED_BY)
+    part = search.sub_run(left)
+    part.best = pattern
+    return walk.run(problem, walk.configure({}), part)
 
 
 def _stop(search: Search, posed: Posed, judging: float) -> None:
@@ -354,13 +372,16 @@ def _judge(
     """Judge a pattern as it would be published."""
     table = posed.published(pattern.hidden)
     began = posed.clock.spent()
+    hints = pattern.hints
+    if not math.isinf(posed.clock.limit):
+        hints = read_quickly(posed.problem, pattern)
     verdict, certificate = judge_all(
         table,
         posed.task.against,
         attackers=posed.problem.attackers,
         known=posed.before.cells,
         deadline=clock.end,
-        hints=pattern.hints,
+        hints=hints,
         workers=workers,
         seen=before.certificate if before is not None and _exact(before) else None,
     )
@@ -453,7 +474,9 @@ def _too_short(clock: Clock, verdict: TableVerdict, judging: float, method: str)
         enough = clock.spent() + judging * max(1.0, len(verdict.open) / decided)
     digits = 10 ** max(0, math.floor(math.log10(max(1.0, enough))) - 1)
     about = math.ceil(enough / digits) * digits
-    quicker = "" if method == _QUICK else f", or a quicker method (--method {_QUICK})"
+    quicker = (
+        "" if method == _QUICKEST else f", or a quicker method (--method {_QUICKEST})"
+    )
     return (
         f"the limit of time was too short to judge what was found: "
         f"{len(verdict.open):,} of {verdict.judged:,} cells are undecided; "
