@@ -45,22 +45,19 @@ from evosdc.table import Table
 from evosdc.table.status import SECONDARY
 
 # The method whose pattern is judged first where building it fits into its share of the
-# limit, so many cells a second, and the one that betters it: boxes and cycles, which
-# the judge reads in a moment. At half of the cells more tables begin with what costs a
-# fifth more, at twice of them some are cut short.
-_FIRST, _BETTERED_BY, _CELLS_A_SECOND = "attacker", "ls-rebuild", 20_000
+# limit, so many cells a second: boxes and cycles, which the judge reads in a moment. At
+# half of the cells more tables begin with what costs a fifth more, at twice of them
+# some are cut short.
+_FIRST, _CELLS_A_SECOND = "attacker", 20_000
 # The quickest one, for other tables: a second on 50,000 cells. It needs dimensions.
 _QUICKEST = "hypercube"
 # Share of the limit that building the quick pattern may take, and judging it. With
 # half of it large tables have no answer that is sure; twice is missing to the search.
 _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
-# Part of the first share after which it is no longer bettered. At half of it the answer
-# of a run that has no time to judge another one costs some per cent more, at twice of
-# it the search begins later.
-_BETTERED_SHARE = 0.5
 # What is kept for judging the last pattern: times of what the one before took, and a
-# share of the limit. With half of it busy machines judge too late.
-_MARGIN, _LEAST_SHARE = 1.5, 0.08
+# share of the limit. With half of it busy machines judge too late. The first one is by
+# boxes and cycles: at half of its margin patterns by programs are judged too late.
+_MARGIN, _FIRST_MARGIN, _LEAST_SHARE = 1.5, 4.0, 0.08
 # Better patterns are judged while the search goes on, from this share of the limit on:
 # where the cost has fallen by one share, and after another one of the limit at least.
 # At half of these the search has less time, at twice of them the answer of a search
@@ -293,7 +290,7 @@ def _first_judged(
     )
     if method.name == FLAGSHIP:
         search.stored = judged.pattern
-    _stop(search, posed, _MARGIN * took)
+    _stop(search, posed, _FIRST_MARGIN * took)
     return posed, judged
 
 
@@ -336,19 +333,11 @@ def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> 
     """Complete the pattern of a run that was cut short, or build one quickly."""
     if stored is not None:
         return completed(problem, stored, search)
-    limit = search.seconds_left()
-    shaped = find_method(_QUICKEST).takes(problem) is None
     large = len(problem.table) > _CELLS_A_SECOND * search.seconds_left()
-    slow = shaped and (large or problem.has_attackers)
-    quick = find_method(_QUICKEST if slow else _FIRST)
-    pattern = quick.run(problem, quick.configure({}), search)
-    left = search.seconds_left() - (1 - _BETTERED_SHARE) * limit
-    if slow or not shaped or left <= 0:
-        return pattern
-    walk = find_method(_BETTERED_BY)
-    part = search.sub_run(left)
-    part.best = pattern
-    return walk.run(problem, walk.configure({}), part)
+    quick = find_method(_QUICKEST if large or problem.has_attackers else _FIRST)
+    if quick.takes(problem) is not None:
+        quick = find_method(_FIRST)
+    return quick.run(problem, quick.configure({}), search)
 
 
 def _stop(search: Search, posed: Posed, judging: float) -> None:
