@@ -1,4 +1,4 @@
-"""What is judged first under a limit of time, and what the judge is told of patterns."""
+"""What is judged first under a limit of time, and what the judge is told of it."""
 
 from __future__ import annotations
 
