@@ -1,4 +1,4 @@
-"""How a method hands a covered pattern over: as it is, then cleaned up."""
+"""How a method offers a covered pattern: as it is, then cleaned up."""
 
 from __future__ import annotations
 
