@@ -18,6 +18,7 @@ from evosdc.compile import small_jobs
 from evosdc.errors import InputError
 from evosdc.io import read_apriori_into, read_table, table_from_frame
 from evosdc.io.cells import read_already_published
+from evosdc.io.from_frame import refuse_reserved
 from evosdc.io.tables import read_declared, reader_options
 from evosdc.options import Takes, check_arguments
 from evosdc.options.tables import Read, VerbOptions
@@ -78,7 +79,9 @@ class TableQuestion:
     @classmethod
     def of(cls, source: Any, given: VerbOptions) -> TableQuestion:
         """Read all that a verb was given."""
-        table = _with_prior(as_table(source, given.read), given)
+        table = as_table(source, given.read)
+        refuse_reserved(d.name for d in table.dimensions)
+        table = _with_prior(table, given)
         small_jobs.has(len(table))
         against = attackers_asked(given.attackers, table)
         return cls(table, given, against, _known(table, given.prior.already_published))

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from evosdc.errors import InputError
+from evosdc.io.from_frame import refuse_reserved
 from evosdc.table import Table
 from evosdc.table.status import HIDDEN, LEVELS
 
@@ -76,7 +77,7 @@ def _ids(table: Table, original: ArrayLike | None) -> dict[str, Any]:
 
 
 def _labels(table: Table) -> dict[str, Any]:
-
+    refuse_reserved(d.name for d in table.dimensions)
     return {
         d.name: pa.array(d.hierarchy.codes, pa.string()).take(
             pa.array(table.codes[:, k])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -32,6 +32,7 @@ from evosdc.table.origin import AUTO
 from evosdc.table.status import LEVELS, PRIMARY, STATUSES
 from evosdc.table.table import default_columns
 
+# Columns of files of tables that are no codes; the values are one more.
 RESERVED = (
     "cell_id",
     "weight",
@@ -46,6 +47,8 @@ RESERVED = (
     *COLUMNS,
     "unshown",
 )
+# The column of values, unless another one is named.
+VALUE = "value"
 # Names of values that count people or firms.
 _COUNTS = ("count", "counts", "n", "freq", "frequency", "number", "persons", "people")
 _MOST_TOTALS = 8
@@ -368,13 +371,7 @@ def _dimension_names(
     else:
         names = list(dimensions)
         refuse_unknown(names, columns, "there is no column {}, named as a dimension")
-        for name in names:
-            if name in RESERVED or name == value:
-                raise InputError(
-                    f"column {name!r} cannot be a dimension",
-                    expected=f"a name other than {', '.join(RESERVED)}",
-                    hint="rename the column",
-                )
+        refuse_reserved(names, value)
     if not names:
         raise InputError(
             "no column is a dimension",
@@ -382,6 +379,24 @@ def _dimension_names(
             hint="add the codes of the cells",
         )
     return names
+
+
+def refuse_reserved(names: Iterable[str], value: str = VALUE) -> None:
+    """Refuse dimensions whose columns would be taken for others in a file of a table.
+
+    Files have the column `VALUE` whatever the values are called. Names are compared as
+    files are read: without blanks around, capitals count.
+    """
+    taken = dict.fromkeys((VALUE, value, *RESERVED))
+    for name in names:
+        if tidy_code(name) in taken:
+            raise InputError(
+                f"column {name!r} cannot be a dimension",
+                expected=f"a name other than {', '.join(taken)}, which are columns of "
+                "every table's file",
+                hint=f"rename the column, such as {tidy_code(name) + '_class'!r} (in "
+                "Python: give a frame with the other name)",
+            )
 
 
 def _guess_dimensions(frame: Any, value: str) -> list[str]:
@@ -405,6 +420,7 @@ def _guess_dimensions(frame: Any, value: str) -> list[str]:
                 expected=f"the name {meant!r} exactly",
                 hint="rename the column, or name the dimensions (dimensions=[...])",
             )
+    refuse_reserved(names, value)
     if len(names) > 1:
         _refuse_properties(frame, names)
     return names

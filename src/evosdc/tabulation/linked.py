@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evosdc.errors import InputError, refuse_unknown
+from evosdc.io.from_frame import refuse_reserved
 from evosdc.rules import Group, Rule, rule_text
 from evosdc.table import TOTAL, Hierarchy, Table
 from evosdc.table.knowledge import read_bounds, with_bounds
@@ -57,6 +58,7 @@ def tabulate_linked(
     trees, widths = dict(hierarchies or {}), dict(digits or {})
     coarse = {c for t in trees.values() if isinstance(t, (list, tuple)) for c in t}
     known = dict.fromkeys(name for span in spans for name in span)
+    refuse_reserved(known)
     for what, named in (
         ("--flat (flat)", flat),
         ("a hierarchy", trees),

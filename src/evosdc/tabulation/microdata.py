@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, refuse_unknown
+from evosdc.io.from_frame import refuse_reserved
 from evosdc.rules import (
     CellContributors,
     Group,
@@ -104,6 +105,7 @@ def tabulate(
         How many threads read records; all cores where None.
     """
     refuse_overlap(by)
+    refuse_reserved(by)
     refuse_digits(by, digits)
     trees = dict(hierarchies or {})
     read_bounds(bounds)
