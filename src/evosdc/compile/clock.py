@@ -18,6 +18,8 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Self
 
+from evosdc.compile.interrupts import held_back
+
 _LOG = logging.getLogger(__name__)
 # Seconds of compiling before a warning, and after which it is repeated.
 _PATIENCE, _REMIND = 1.0, 10.0
@@ -78,8 +80,15 @@ class _Stopwatch:
 
 _STOPWATCH = _Stopwatch()
 compiled = _STOPWATCH.spent
-stopped = _STOPWATCH.stopped
 tell_of_compiling = _STOPWATCH.tell
+
+
+@contextmanager
+def stopped() -> Iterator[None]:
+    """Stop all clocks, and hold Ctrl-C back, while a kernel is compiled or loaded."""
+    # LLVM calls Python back, where the exception would be lost.
+    with held_back(), _STOPWATCH.stopped():
+        yield
 
 
 def moment() -> float:

@@ -9,11 +9,8 @@ cuts take turns, since the solver has no safe way to add cuts while it branches.
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,31 +18,9 @@ import highspy
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
+from evosdc.compile.interrupts import held_back
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.cut import Cut
-
-# Let Ctrl-C end a solver that must not be left by an exception.
-#
-# An exception must not travel through compiled code that calls back, so for the time of
-# a run the interrupt only raises a flag that the callbacks ask for; it is raised after
-# it.
-
-
-@contextmanager
-def held_back() -> Iterator[list[int]]:
-    """Yield a list that is not empty once Ctrl-C was pressed."""
-    asked: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-    before = signal.signal(signal.SIGINT, lambda number, _frame: asked.append(number))
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if asked:
-        raise KeyboardInterrupt
-
 
 # Solvers prove bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6

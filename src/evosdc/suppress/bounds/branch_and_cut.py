@@ -28,7 +28,8 @@ from pyscipopt import (
 )
 
 from evosdc.arrays import Flags, Real
-from evosdc.suppress.bounds.branch import OpenCells, held_back
+from evosdc.compile.interrupts import held_back
+from evosdc.suppress.bounds.branch import OpenCells
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.cut import Cut
 
