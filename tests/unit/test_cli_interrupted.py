@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import typer
 
@@ -28,3 +33,17 @@ def test_a_command_that_is_interrupted_says_so(
         said = capsys.readouterr().err
         assert words in said
         assert bool(said) == bool(words)
+
+
+def test_ctrl_c_while_the_command_line_is_imported_is_quiet(tmp_path: Path) -> None:
+    # Ctrl-C is pressed in the first import of a library.
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    ended = subprocess.run(
+        [sys.executable, "-m", "evosdc", "--help"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
