@@ -131,3 +131,23 @@ def test_the_page_on_safety_has_every_part() -> None:
     page = (Path(__file__).parents[2] / "docs/explanation/safety.md").read_text()
     for question in TABLE_QUESTIONS.values():
         assert question in page
+
+
+def test_that_no_rule_applies_is_said_once(run: Command, tmp_path: Path) -> None:
+    """A table of `tabulate --rule none` is protected as one without rules."""
+    records, table = tmp_path / "records.csv", tmp_path / "table.csv"
+    records.write_text("region,size,v\nN,a,1\nN,b,2\nS,a,3\nS,b,4\n")
+    words = ("--by", "region,size", "--value", "v", "--rule", "none", "-o", table)
+    assert run("tabulate", records, *words)[0] == 0
+    code, text, err = run("protect", table, "-o", tmp_path / "out")
+    assert (code, err) == (3, "")
+    assert "NOT JUDGED" in text
+    assert not (tmp_path / "out" / "publish").exists()
+    code, text, err = run("audit", table)
+    assert (code, err) == (3, "")
+    assert "NOT JUDGED" in text
+    # Without the word of its maker a table is refused as before.
+    table.with_name("table.csv.json").unlink()
+    code, _, err = run("protect", table, "-o", tmp_path / "other")
+    assert code == 2
+    assert "no rule says that it has none" in err

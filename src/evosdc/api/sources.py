@@ -182,7 +182,8 @@ def _with_rules(
             )
         return table.replace(origin=replace(table.origin, rules=()))
     marked = by_hand or bool((table.status == PRIMARY).any())
-    if not table.origin.rules and not marked:
+    # Of a table that was tabulated without rules it is known: its rules are none.
+    if table.origin.rules is None and not marked:
         raise InputError(
             "the table has no sensitive cell, and no rule says that it has none",
             expected="statuses u in the table, or the rules that found no such cell",
