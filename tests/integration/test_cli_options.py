@@ -224,3 +224,12 @@ def test_without_a_file_the_next_step_is_said(run: Command, table: Path) -> None
     assert code == 2
     assert "there is no file evosdc.toml" in error
     assert "--save-options" in error
+
+
+def test_flags_before_the_step_are_told_where_they_belong(
+    run: Command, options: Path
+) -> None:
+    code, _, err = run("run", options, "--force")
+    assert code == 2
+    assert "--force comes before the name of a step" in err
+    assert f"evosdc run {options} " in " ".join(err.split())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -140,3 +143,71 @@ def test_hierarchies_come_from_columns_in_python_too() -> None:
     )
     tree = made.table.dimensions[0].hierarchy
     assert tree.codes[tree.parents[tree.node_of["a2"]]] == "a"
+
+
+def test_an_unknown_field_of_an_object_is_named_with_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"Attackers has no option 'hwo'.*: who;") as e:
+        evosdc.Attackers(hwo="lone")  # type: ignore[call-arg]
+    assert isinstance(e.value, TypeError)
+    assert "help(evosdc.Attackers)" in e.value.hint
+    with pytest.raises(InputError, match="is given a str without a name"):
+        evosdc.Attackers("lone")  # type: ignore[misc]
+    given = evosdc.Attackers(who="lone")
+    assert pickle.loads(pickle.dumps(given)) == copy.copy(given) == replace(given)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("time_limt", "time_limit"),
+        ("coalition", "attackers=evosdc.Attackers(coalitions=...)"),
+        ("zzz", "one of table, method"),
+    ],
+)
+def test_an_unknown_keyword_is_named_with_the_nearest(name: str, meant: str) -> None:
+    with pytest.raises(InputError, match=f"no option {name!r}") as caught:
+        evosdc.protect(CELLS, **{name: 2})
+    assert caught.value.expected.startswith(meant)
+
+
+def test_a_result_is_no_table_and_its_parts_are_named() -> None:
+    result = protect()
+    for verb in (evosdc.protect, evosdc.audit):
+        with pytest.raises(InputError, match="a Protection is given") as caught:
+            verb(result)
+        assert "result.table" in caught.value.hint
+        assert "pattern=result.pattern" in caught.value.hint
+    assert evosdc.audit(result.table, pattern=result.pattern).safe
+    with pytest.raises(InputError, match="an Audit is given"):
+        evosdc.protect(evosdc.audit(result.table))
+
+
+def test_a_frame_without_columns_is_told_plainly() -> None:
+    with pytest.raises(InputError, match="no column 'value' and no other"):
+        evosdc.protect({})
+
+
+HUGE = [1e308, 1e308, -1e308, 4.0]
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: evosdc.tabulate(
+            {"k": list("abcd"), "v": HUGE}, ["k"], "v", rules="p:10"
+        ),
+        lambda: evosdc.protect({"k": list("abcd"), "value": HUGE}),
+        lambda: evosdc.tabulate(
+            RECORDS | {"w": [1e300] * 4},
+            ["k"],
+            "v",
+            rules="p:10",
+            contributors=evosdc.Contributors(weight="w"),
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_sums_beyond_all_numbers_are_refused(work: Callable[[], Any]) -> None:
+    with pytest.raises(InputError, match=r"add up to 1e\+20 or more") as caught:
+        work()
+    assert "larger unit" in caught.value.hint

@@ -24,6 +24,7 @@ from evosdc.options import Takes, check_arguments
 from evosdc.options.tables import Read, VerbOptions
 from evosdc.results import Claim, TableVerdict
 from evosdc.results.claims import claim_of
+from evosdc.results.result import WrittenResult
 from evosdc.results.tables import Tabulation
 from evosdc.table import Table
 from evosdc.table.knowledge import (
@@ -138,6 +139,17 @@ def _one(source: Any, read: Read) -> Table:
         return source
     if isinstance(source, (str, os.PathLike)):
         return read_table(source, **reader_options(read))
+    if isinstance(source, WrittenResult):
+        kind = type(source).__name__
+        article = "an" if kind[0] in "AE" else "a"
+        found = [n for n in ("table", "pattern") if hasattr(source, n)]
+        part = found[0] if found else "files"
+        more = " (and pattern=result.pattern for audit)" if "pattern" in found else ""
+        raise InputError(
+            f"{article} {kind} is given for a table",
+            expected="a table, a frame or a path",
+            hint=f"give a part of it: result.{part}{more}",
+        )
     return table_from_frame(source, **reader_options(read))
 
 

@@ -45,7 +45,14 @@ def run(context: typer.Context) -> None:
             hint="see docs/how-to/options-file.md",
         )
     if words:
-        step = words.pop(0).replace("-", "_")
+        word = words.pop(0)
+        if word.startswith("-"):
+            raise InputError(
+                f"{word} comes before the name of a step",
+                expected=f"one of {', '.join(steps)}, and its flags after it",
+                hint=f"write: evosdc run {file} {steps[0].replace('_', '-')} {word}",
+            )
+        step = word.replace("-", "_")
         if step not in steps:
             raise InputError(
                 f"{file} has no step {step!r}",

@@ -30,7 +30,7 @@ from evosdc.table.index import cell_keys, first_of, label_of, nodes_of
 from evosdc.table.knowledge import as_counts
 from evosdc.table.origin import AUTO
 from evosdc.table.status import LEVELS, PRIMARY, STATUSES
-from evosdc.table.table import default_columns
+from evosdc.table.table import default_columns, refuse_too_large
 
 # Columns of files of tables that are no codes; the values are one more.
 RESERVED = (
@@ -130,6 +130,9 @@ def table_from_frame(
         distinct.append(found)
         notes += said
     plain = number_column(rows, value)
+    with np.errstate(over="ignore"):
+        size = np.abs(plain[np.isfinite(plain)]).sum()
+    refuse_too_large(size, f"the numbers of column {value!r}")
     for k, column in enumerate(names):
         tree = trees.get(column)
         if tree is None:
@@ -361,7 +364,8 @@ def _dimension_names(
     columns: list[str] = rows.column_names
     if value not in columns:
         raise InputError(
-            f"there is no column {value!r} among {', '.join(map(repr, columns))}",
+            f"there is no column {value!r} "
+            + (f"among {', '.join(map(repr, columns))}" if columns else "and no other"),
             expected="a column of values",
             hint="name it (value=..., --value); evosdc tabulate makes a table of "
             "single records",

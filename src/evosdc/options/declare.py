@@ -7,10 +7,11 @@ checks, the messages, the command line and the reference page are made of that.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from difflib import get_close_matches
 from numbers import Real
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar, Self, get_type_hints
 
 from evosdc.errors import EvosdcError, InputError, MethodError
 from evosdc.options.types import is_of, read_text, type_name
@@ -124,8 +125,40 @@ class Declared:
         return one.metadata.get("ranges", {}), one.metadata.get("known", ())
 
 
+class UnknownOptionError(InputError, TypeError):
+    """An argument that an object of options does not take."""
+
+
+def nearest_first(name: str, known: Iterable[str]) -> str:
+    """List names for a message, those that `name` may be a misspelling of in front."""
+    listed = list(dict.fromkeys(known))
+    near = get_close_matches(name, listed)
+    if not near:
+        return f"one of {', '.join(listed) or 'none'}"
+    others = [one for one in listed if one not in near]
+    rest = f"; the others are {', '.join(others)}" if others else ""
+    return f"{' or '.join(near)}{rest}"
+
+
 class OptionObject(Declared):
     """Base of the options of a verb: types are checked too, and `help` is complete."""
+
+    def __new__(cls, *args: Any, **given: Any) -> Self:
+        names = [one.name for one in fields(cls)]  # type: ignore[arg-type]
+        for value in args:
+            raise UnknownOptionError(
+                f"{cls.__name__} is given a {type(value).__name__} without a name",
+                expected=f"names, such as {cls.__name__}({names[0]}=...)",
+                hint=cls.listed,
+            )
+        for name in given:
+            if name not in names:
+                raise UnknownOptionError(
+                    f"{cls.__name__} has no option {name!r}",
+                    expected=nearest_first(name, names),
+                    hint=cls.listed,
+                )
+        return super().__new__(cls)
 
     def __init_subclass__(cls, verb: str = "") -> None:
         super().__init_subclass__()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from inspect import Parameter, signature
 from numbers import Real
 from typing import Any, get_type_hints
@@ -105,11 +106,19 @@ def _unknown(
                 expected=f"{keyword}=evosdc.{one.kind.__name__}({wanted}=...)",
                 hint=f"see help(evosdc.{one.kind.__name__})",
             )
-    fields = [o.name for k, one in takes.items() if k in names for o in one.options()]
-    within = f"; or in these objects {', '.join(fields)}" if fields else ""
+    home = {
+        option.name: f"{keyword}=evosdc.{one.kind.__name__}({option.name}=...)"
+        for keyword, one in takes.items()
+        if keyword in names
+        for option in one.options()
+    }
+    near = get_close_matches(name, [*names, *home])
+    meant = [home.get(one, one) for one in near]
+    known = f"{' or '.join(meant)}; else one of" if near else "one of"
+    within = f"; or in these objects {', '.join(home)}" if home else ""
     return InputError(
         f"there is no option {name!r}",
-        expected=f"one of {', '.join(names)}{within}",
+        expected=f"{known} {', '.join(names)}{within}",
         hint=f"see help(evosdc.{verb_name})",
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from evosdc.errors import NotAdditiveError, TableError
+from evosdc.errors import InputError, NotAdditiveError, TableError
 from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
 from evosdc.table.index import CellIndex, first_of, label_of
@@ -36,6 +36,8 @@ from evosdc.table.totals import natural_floor
 # A table is additive when each equation holds to this share of its largest term:
 # totals read from text are rounded to the last digit printed.
 ADDITIVITY = 1e-6
+# Solvers take numbers of this size for infinite.
+LARGEST = 1e20
 _COLUMNS = ("weight", "status", "lower", "upper", *LEVELS)
 
 
@@ -49,6 +51,16 @@ def default_columns(value: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
         "upper": np.full(n, np.inf),
         **{level: np.zeros(n) for level in LEVELS},
     }
+
+
+def refuse_too_large(size: float, what: str) -> None:
+    """Refuse numbers whose sizes add up to more than can be computed with."""
+    if not size < LARGEST:
+        raise InputError(
+            f"{what} add up to {LARGEST:g} or more",
+            expected="smaller numbers, with which a computer can add and compare",
+            hint="correct them, or give them in a larger unit, such as millions",
+        )
 
 
 def _copied(column: ArrayLike | None, dtype: Any) -> NDArray[Any] | None:
@@ -364,6 +376,11 @@ class Table:
             ~np.isfinite(self.value),
             "a value that is not a finite number",
             "a finite number in every cell",
+        )
+        complain(
+            np.abs(self.value) >= LARGEST,
+            f"a value of {LARGEST:g} or more",
+            "smaller values, such as in millions",
         )
         complain(
             ~np.isfinite(self.weight) | (self.weight < 0),

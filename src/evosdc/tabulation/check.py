@@ -11,6 +11,7 @@ from evosdc.databases.dialect import TEXT, WHOLE
 from evosdc.errors import InputError
 from evosdc.io.numbers import inexact
 from evosdc.table.codes import merged_note
+from evosdc.table.table import refuse_too_large
 from evosdc.tabulation.fixed import EXACT, Fixed
 from evosdc.tabulation.source import Columns, OpenRecords, tidied
 
@@ -112,6 +113,17 @@ def measures_of(columns: Columns) -> dict[str, str]:
     return found
 
 
+def _named(measure: str, columns: Columns) -> str:
+    """Name the column of a measure for messages."""
+    column = {
+        "value": columns.value or columns.weight,
+        "units": columns.weight,
+        "total": columns.shadow or columns.value,
+        "cost": columns.cost,
+    }[measure]
+    return f"column {column!r}" if column else "the records"
+
+
 def numbers_of(dialect: Dialect, columns: Columns) -> list[str]:
     """Return the numbers x, s, w and c of a record."""
     named = {
@@ -166,6 +178,10 @@ def check_records(records: OpenRecords, columns: Columns) -> Facts:
         f"(SELECT {', '.join(used)} FROM {records.relation} AS t) AS u"
     )
     _refuse(found, columns)
+    for measure in measures_of(columns):
+        peak = float(found[f"peak_{measure}"])
+        size = found["size"] if measure == "value" else peak * found["records"]
+        refuse_too_large(float(size), f"the numbers of {_named(measure, columns)}")
     return Facts(
         records=found["records"],
         negative=bool(found.get("x_negative")),
