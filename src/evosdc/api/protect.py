@@ -53,9 +53,9 @@ def protect(
     method
         A name listed by ``evosdc methods``; ``auto`` takes the best for the table.
     time_limit
-        Seconds for all of it, compiling on first use aside; None for no limit.
-        ``"auto"`` is 60, or none where `stop` has a budget of evaluations. What the
-        judge has no time for is said to be open.
+        Seconds for everything after reading, compiling on first use aside; None for no
+        limit. ``"auto"`` is 60, or none where `stop` has a budget of evaluations. What
+        the judge has no time for is said to be open.
     seed, workers
         The same seed gives the same answer for any number of workers, unless a limit
         of time ends the run. By default all cores: ``auto`` and ``hybrid`` under a

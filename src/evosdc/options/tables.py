@@ -60,8 +60,8 @@ class ProtectKeywords(OptionObject, verb="protect"):
 
     method: str = option("auto", "A name from: evosdc methods.")
     time_limit: Seconds = time_limit_option(
-        "Seconds for all of it, compiling on first use aside; none for no limit "
-        "(auto: 60, none with a budget of evaluations).",
+        "Seconds for everything after reading, compiling on first use aside; none for "
+        "no limit (auto: 60, none with a budget of evaluations).",
         above=0,
     )
     seed: int = option(0, "Root of all randomness.", least=0)
