@@ -87,10 +87,12 @@ def test_a_table_without_sensitive_cells_says_so() -> None:
     assert result.safe
     assert "no sensitive cells" in result.notes[0]
     nothing = evosdc.tabulate(RECORDS, ["a", "b"], "v", rules="none")
+    # Cells of which nobody said that no rule applies.
+    cells = {"a": ["x", "y"], "value": [1, 2]}
     with pytest.raises(InputError, match="no rule"):
-        evosdc.protect(nothing)
-    result = evosdc.protect(
-        nothing, read=evosdc.Read(rules="none"), stop=evosdc.Stop(evaluations=5)
-    )
-    assert result.safe is None
-    assert "not judged" in result.notes[0]
+        evosdc.protect(cells)
+    none = evosdc.Read(rules="none")
+    for source, read in ((nothing, None), (nothing, none), (cells, none)):
+        result = evosdc.protect(source, read=read, stop=evosdc.Stop(evaluations=5))
+        assert result.safe is None
+        assert any("not judged" in note for note in result.notes)
