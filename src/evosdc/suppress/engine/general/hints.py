@@ -35,11 +35,7 @@ def read_quickly(problem: Problem, pattern: Pattern) -> tuple[Hint, ...]:
     or where other attackers ask as well.
     """
     hints = pattern.hints
-    if (
-        problem.network is not None
-        or problem.has_attackers
-        or len(problem.levels.slide)
-    ):
+    if problem.has_attackers or len(problem.levels.slide):
         return hints
     if not any(map(_is_large, hints)):
         return hints
