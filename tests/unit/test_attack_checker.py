@@ -13,6 +13,7 @@ from builders import flat_table
 from evosdc.attack import (
     certificate_from_arrays,
     checker,
+    coverage_against,
     judge,
     strict_margin,
     verify,
@@ -468,6 +469,97 @@ def test_cells_that_time_leaves_out_are_not_looked_at_one_by_one(table: Table) -
     assert against(set(), moment() - 1) == ([], [0])
     assert against({0}, moment() - 1) == ([], [])
     assert against(set(), None) == ([(0, 1)], [])
+
+
+@pytest.fixture
+def two_ways(table: Table) -> tuple[Table, Certificate]:
+    """A third witness moves the first cell down by 3 without cell 4."""
+    good = rectangle()
+    more = Certificate(
+        cells=np.array([0, 0, 0]), signs=np.array([1, -1, -1], dtype=np.int8),
+        indptr=np.array([0, 4, 8, 12]),
+        indices=np.append(good.indices, [0, 2, 3, 5]),
+        numerators=np.append(good.numerators, [-3, 3, 3, -3]),
+        denominators=np.ones(3, dtype=np.int64),
+    )  # fmt: skip
+    return table.replace(status=np.array(list("ummmmmmmm" + "s" * 7))), more
+
+
+def failing_against(
+    given: tuple[Table, Certificate], up: float, down: float, **room: float
+) -> list[tuple[int, int]]:
+    """The pairs that fail against one who believes cell 4 this far away at most."""
+    table, certificate = given
+    levels = RequiredLevels.of(table, False, False, 0.0, None)
+    who = AttackerKnowledge(
+        np.array([0, 0, 1]), np.array([4]), np.array([up]), np.array([down]),
+        ("public", "largest"),
+    )  # fmt: skip
+    accepted = np.ones(len(certificate.cells), dtype=bool)
+    rooms = {0: room["room"]} if room else {}
+    found, late = uncovered_against(
+        levels, certificate, accepted, who, set(), None, lambda _: rooms
+    )
+    assert not late
+    return found
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "fails"),
+    [
+        (6, 4, False),
+        (5.9, 4, True),
+        (6, 3.9, True),
+        (np.inf, 4, False),
+        (np.inf, 3.9, True),
+        (6, np.inf, False),
+        (5.9, np.inf, True),
+    ],
+)
+def test_witnesses_beyond_belief_do_not_count(
+    two_ways: tuple[Table, Certificate], up: float, down: float, fails: bool
+) -> None:
+    assert bool(failing_against(two_ways, up, down)) is fails
+
+
+def test_lower_levels_end_where_an_attacker_believes_no_further(
+    two_ways: tuple[Table, Certificate],
+) -> None:
+    assert failing_against(two_ways, np.inf, 3.9, room=3) == []
+    assert failing_against(two_ways, np.inf, 3.9, room=3.1) == [(0, 1)]
+    # How far down is believed says nothing of the upper level.
+    assert failing_against(two_ways, 5.9, 4, room=0) == [(0, 1)]
+    needed = {0: (Fraction(2), Fraction(4), Fraction(0))}
+    levels = RequiredLevels([0], np.ones(1, dtype=bool), needed)
+    assert levels.covers(0, Fraction(2), Fraction(3), Fraction(3))
+    assert not levels.covers(0, Fraction(2), Fraction(2), Fraction(3))
+    assert not levels.covers(0, Fraction(2), Fraction(3), Fraction(5))
+
+
+def test_sliding_levels_are_judged_without_what_is_beyond_belief(
+    two_ways: tuple[Table, Certificate],
+) -> None:
+    table, certificate = two_ways
+    none = np.zeros(len(table))
+    for width, down, fails in ((10, 4, False), (10, 3.9, True), (9, 3.9, False)):
+        spl = np.where(np.arange(len(table)) == 0, width, 0.0)
+        wide = table.replace(lpl=none, upl=none, spl=spl)
+        found = failing_against((wide, certificate), np.inf, down)
+        assert bool(found) is fails
+
+
+def test_cells_are_judged_against_attackers_in_parts_alike(
+    two_ways: tuple[Table, Certificate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, certificate = two_ways
+    status, upl, lpl = table.status.copy(), table.upl.copy(), table.lpl.copy()
+    # The third cell is moved by the third witness alone, the last by none.
+    status[:3], upl[:3], lpl[:3] = "u", (6, 4, 3), (4, 6, 0)
+    several = table.replace(status=status, upl=upl, lpl=lpl)
+    expected = [(0, 1), (1, 1)]
+    assert failing_against((several, certificate), 0, 0) == expected
+    monkeypatch.setattr(coverage_against, "_PAIRS_PER_PART", 1)
+    assert failing_against((several, certificate), 0, 0) == expected
 
 
 def test_what_time_leaves_out_is_not_covered(table: Table) -> None:
