@@ -25,7 +25,7 @@ from evosdc.suppress.bounds import branch_and_cut
 from evosdc.suppress.bounds.aggregation import CombinedEquations
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.bounds.planes import PlaneCuts
+from evosdc.suppress.bounds.planes import PlaneCuts, subnetworks
 from evosdc.suppress.engine.base import never
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
@@ -34,7 +34,6 @@ from evosdc.suppress.engine.general.walker import RECORD_TO_RECORD, RecordWalker
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.subnetworks import subnetworks
 from evosdc.table import Table, detect_network
 from evosdc.table.status import PRIMARY, SAFE
 

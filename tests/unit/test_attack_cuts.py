@@ -10,11 +10,12 @@ from evosdc.instances import make
 from evosdc.parallel import LazyPool, Workers
 from evosdc.parallel import pool as pools
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.general.cuts import AttackCuts, _levels_of
-from evosdc.suppress.engine.general.level_programs import (
+from evosdc.suppress.engine.general.cuts import (
     AskedLevels,
+    AttackCuts,
     Level,
     LevelPrograms,
+    _levels_of,
 )
 from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Islands

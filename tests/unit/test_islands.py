@@ -19,8 +19,7 @@ from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run import exchange
-from evosdc.suppress.run.exchange import Assignment
-from evosdc.suppress.run.search import Search
+from evosdc.suppress.run.search import Assignment, Search
 
 
 def problem(kind: str) -> Problem:

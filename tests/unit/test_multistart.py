@@ -20,8 +20,7 @@ from evosdc.suppress.papers.order_search import OrderParameters
 from evosdc.suppress.papers.orders import OrderSearch
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run import exchange
-from evosdc.suppress.run.exchange import Assignment, Exchange, go_on
-from evosdc.suppress.run.search import Search
+from evosdc.suppress.run.search import Assignment, Exchange, Search, go_on
 
 PLAN = WalkPlan(GeneralEngine, WalkOptions(4, 0.3, 8), 160, "rebuilt")
 FLAT = WalkPlan(NetworkEngine, WalkOptions(3, 0.8, 8, 20, 400), 160, "ruined")

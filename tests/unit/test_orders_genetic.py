@@ -22,7 +22,7 @@ from evosdc.suppress.papers.order_search import (
 )
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import Grouping, group_cells
+from evosdc.suppress.structure.unpick import Grouping, group_cells
 
 
 class Displacement:

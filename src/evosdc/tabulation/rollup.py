@@ -21,12 +21,10 @@ def roll_up(dimensions: Sequence[Dimension], cells: Cells) -> Cells:
     Sums add, and the largest contributions of a total are the largest among the largest
     of its parts.
     """
-
-    def merge(parts: NDArray[np.int64], group: NDArray[np.int64]) -> None:
-        nonlocal cells
+    codes = cells.codes
+    for more, parts, group in add_totals(dimensions, cells.codes):
+        codes = more
         cells = _joined(cells, _merged(_taken(cells, parts), group))
-
-    codes = add_totals(dimensions, cells.codes, merge)
     order = CellIndex.of(dimensions, codes).order
     return _taken(replace(cells, codes=codes), order)
 

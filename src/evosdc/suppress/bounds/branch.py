@@ -22,30 +22,13 @@ import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.base import Cut
 
 # Let Ctrl-C end a solver that must not be left by an exception.
 #
 # An exception must not travel through compiled code that calls back, so for the time of
 # a run the interrupt only raises a flag that the callbacks ask for; it is raised after
 # it.
-
-
-@contextmanager
-def held_back() -> Iterator[list[int]]:
-    """Yield a list that is not empty once Ctrl-C was pressed."""
-    asked: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-    before = signal.signal(signal.SIGINT, lambda number, _frame: asked.append(number))
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if asked:
-        raise KeyboardInterrupt
-
 
 # Solvers prove bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6
@@ -71,6 +54,22 @@ _SHARE_LEFT = 0.6
 # Solutions met on the way whose cuts are added too, the last ones. With half as many
 # there are more programmes, with twice as many more cuts that only early ones violate.
 _EARLIER_SOLUTIONS = 5
+
+
+@contextmanager
+def held_back() -> Iterator[list[int]]:
+    """Yield a list that is not empty once Ctrl-C was pressed."""
+    asked: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = signal.signal(signal.SIGINT, lambda number, _frame: asked.append(number))
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        raise KeyboardInterrupt
 
 
 @dataclass(frozen=True, eq=False)

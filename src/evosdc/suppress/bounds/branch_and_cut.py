@@ -30,7 +30,7 @@ from pyscipopt import (
 from evosdc.arrays import Flags, Real
 from evosdc.suppress.bounds.branch import OpenCells, held_back
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.base import Cut
 
 Result = dict[str, Any]
 # The stage of SCIP in which a problem is made; later ones have a time.

@@ -9,7 +9,7 @@ import highspy
 import numpy as np
 
 from evosdc.arrays import Long, Real
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.base import Cut
 
 # Cells that a new cut brings into the LP at least. With half as many there are more
 # rounds of pricing, with twice as many the LP has more columns that stay at zero.

@@ -17,13 +17,13 @@ import numpy as np
 from evosdc.arrays import Int, Long
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import (
+from evosdc.suppress.structure.unpick import (
     UNPICKED,
     Grouping,
     by_weight,
     group_cells,
+    unpick,
 )
-from evosdc.suppress.structure.unpick import unpick
 
 Order = Long
 

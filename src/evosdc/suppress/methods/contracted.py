@@ -17,14 +17,14 @@ import numpy as np
 from evosdc.arrays import Flags, Real
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import TimeLimit
+from evosdc.suppress.engine.base import Cut, capacity_cut
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.cut import Cut, capacity_cut
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.problem.contraction import Contraction, contract
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, Search, Shrink
-from evosdc.suppress.structure.codes import dimensions_of
+from evosdc.suppress.structure.equations import dimensions_of
 
 # Contraction is worth it where no more than this share of the cells that may be hidden
 # is left. At half of it tables that shrink by half are bounded whole; 1 contracts

@@ -31,15 +31,14 @@ from evosdc.evolution.stopping import (
 )
 from evosdc.options import MethodOptions, option
 from evosdc.parallel import Closing, Task, open_pool
+from evosdc.suppress.engine.base import cover_and_finish
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method, find_method
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.part_problem import PartProblems
-from evosdc.suppress.structure.subtables import Subtable, subtables
+from evosdc.suppress.structure.subtables import PartProblems, Subtable, subtables
 
 # Share of the time that is kept for the check of the whole table. At half of it the
 # last levels of large tables are covered the quick way, at twice of it the sub-tables,

@@ -14,8 +14,7 @@ from evosdc.suppress.methods.contracted import contraction_for
 from evosdc.suppress.methods.island import Fractions, Island
 from evosdc.suppress.methods.scheduler import Scheduler
 from evosdc.suppress.problem.problem import Pattern, Problem
-from evosdc.suppress.run.exchange import Assignment, Exchange, Findings, resume
-from evosdc.suppress.run.search import Search
+from evosdc.suppress.run.search import Assignment, Exchange, Findings, Search, resume
 
 # Seconds left from which the first pattern is built elsewhere. With half of them the
 # worker starts too late to be of use, with twice as many this process waits for it more

@@ -18,7 +18,7 @@ import numpy as np
 from evosdc.arrays import Flags, Long
 from evosdc.compile.kernels import kernel
 from evosdc.options import MethodOptions, option
-from evosdc.suppress.engine.finish import finish
+from evosdc.suppress.engine.base import finish
 from evosdc.suppress.engine.network.arrays import Arcs, Graph, PatternArrays
 from evosdc.suppress.engine.network.paths import hide
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork

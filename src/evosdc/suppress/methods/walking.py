@@ -13,14 +13,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evosdc.options import MethodOptions
-from evosdc.suppress.engine.base import AnyEngine, State, Walker, WalkOptions
-from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.base import (
+    AnyEngine,
+    State,
+    Walker,
+    WalkOptions,
+    cover_and_finish,
+)
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.problem.problem import Pattern, Problem
-from evosdc.suppress.run.exchange import Exchange
 from evosdc.suppress.run.registry import Method, network_method
-from evosdc.suppress.run.search import Search
+from evosdc.suppress.run.search import Exchange, Search
+
+# Steps under one blur of the costs. At half of it drawing costs takes a larger part of
+# the time, at twice of it walks stay longer near the same cells.
+_STEPS_PER_BLUR = 32
 
 
 @dataclass(frozen=True)
@@ -126,11 +134,6 @@ def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker],
             search.offer(walker.best(), event)
 
     return report
-
-
-# Steps under one blur of the costs. At half of it drawing costs takes a larger part of
-# the time, at twice of it walks stay longer near the same cells.
-_STEPS_PER_BLUR = 32
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from evosdc.evolution.replacement import REPLACEMENTS, worst
 from evosdc.evolution.selection import SELECTIONS, tournament
 from evosdc.evolution.stopping import CostBenefit
 from evosdc.options import MethodOptions, option
-from evosdc.suppress.engine.network.mend import NetworkMender
+from evosdc.suppress.engine.network.engine import NetworkMender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.shortest_paths import bound_and_path
 from evosdc.suppress.papers.circuits import (

@@ -14,7 +14,7 @@ from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.engine.evaluator import Evaluator, Order, Prefix, PricedOrder
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import (
+from evosdc.suppress.structure.unpick import (
     CELLS,
     GROUPINGS,
     UNPICKED,
@@ -30,6 +30,19 @@ Operator = Callable[[Order, int, int], Order]
 # A new mutation rate lies between 1 / length and this. At half of it orders change more
 # gently and a search leaves a bad one later; 1 makes an order at random of some.
 _HIGHEST_RATE = 0.5
+CLEAN = ("never", "best", "every")
+# Above so many cells groups beat single cells (Smith et al. 2011). At half of it tables
+# lose the finer order that they have time for, at twice of it few orders are evaluated.
+_MOST_CELLS_ONE_BY_ONE = 30_000
+# Steps of ruin and recreate per place of an order: together they take as long as the
+# order. At half of it the pattern gains less, at twice of it fewer orders are tried.
+_RUIN_STEPS_PER_PLACE = 0.5
+# Groups where `groups` leaves the choice to the table (Smith et al. 2011). Half as many
+# leave less to order, twice as many take longer per order.
+_DEFAULT_GROUPS = {"all": 40, "exposed": 40} | dict.fromkeys(UNPICKED, 20)
+# Orders remembered, with the cells that each hides. With half of them long runs price
+# some orders again, with twice as many they take twice the memory.
+_MOST_REMEMBERED_ORDERS = 20_000
 
 
 @dataclass(frozen=True)
@@ -127,17 +140,6 @@ def _any_rate(length: int, rng: np.random.Generator) -> float:
 
 
 # Options of the methods that evolve orders, with the published defaults.
-
-CLEAN = ("never", "best", "every")
-# Above so many cells groups beat single cells (Smith et al. 2011). At half of it tables
-# lose the finer order that they have time for, at twice of it few orders are evaluated.
-_MOST_CELLS_ONE_BY_ONE = 30_000
-# Steps of ruin and recreate per place of an order: together they take as long as the
-# order. At half of it the pattern gains less, at twice of it fewer orders are tried.
-_RUIN_STEPS_PER_PLACE = 0.5
-# Groups where `groups` leaves the choice to the table (Smith et al. 2011). Half as many
-# leave less to order, twice as many take longer per order.
-_DEFAULT_GROUPS = {"all": 40, "exposed": 40} | dict.fromkeys(UNPICKED, 20)
 
 
 @dataclass(frozen=True)
@@ -261,11 +263,6 @@ def preset(by: str, size: int = 10) -> type[OrderParameters]:
         ruin: float = option(0.0, least=0, known=(-1,))
 
     return Preset
-
-
-# Orders remembered, with the cells that each hides. With half of them long runs price
-# some orders again, with twice as many they take twice the memory.
-_MOST_REMEMBERED_ORDERS = 20_000
 
 
 @dataclass(frozen=True, eq=False)

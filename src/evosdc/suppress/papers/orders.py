@@ -17,9 +17,8 @@ from evosdc.suppress.papers.order_search import (
     preset,
 )
 from evosdc.suppress.problem.problem import Pattern, Problem
-from evosdc.suppress.run.exchange import Exchange
 from evosdc.suppress.run.registry import Method
-from evosdc.suppress.run.search import Search
+from evosdc.suppress.run.search import Exchange, Search
 
 # Ruin and recreate between orders: the memetic step of ``order-ga``.
 #
@@ -30,6 +29,8 @@ from evosdc.suppress.run.search import Search
 # The closing walk ends after so many steps without a better pattern. At half of it some
 # tables end above what they reach, at twice of it runs without a limit take longer.
 _CLOSING_STEPS_WITHOUT_GAIN = 15_000
+_SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
+_BY = {"swap": "swaps", "insert": "insertions", "invert": "inversions"}
 
 
 class Refiner:
@@ -87,9 +88,6 @@ class Refiner:
                 self._search.note("nothing to ruin: no secondaries, or no dimensions")
             self._report = reporter(self._search, "ruin and recreate")
         return self._walker
-
-
-_SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
 
 
 class OrderSearch:
@@ -164,7 +162,6 @@ BY_WEIGHT = Method(
     run=run_by_weight,
 )
 GENETIC = _method("order-ga", "genetic algorithm over orders that adapts itself")
-_BY = {"swap": "swaps", "insert": "insertions", "invert": "inversions"}
 GENETIC_SWAP, GENETIC_INSERT, GENETIC_INVERT = (
     _method(
         f"order-ga-{mutation}",

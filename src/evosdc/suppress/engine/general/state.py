@@ -10,15 +10,14 @@ from numpy.typing import ArrayLike
 
 from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
 from evosdc.suppress.engine.general.boxes import Boxes
-from evosdc.suppress.engine.general.cleanup import clean_up
-from evosdc.suppress.engine.general.demands import (
-    SHORT,
-    refuse_unreachable,
-)
 from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.engine.general.programs import Question
-from evosdc.suppress.engine.general.table import GeneralTable
-from evosdc.suppress.engine.general.witness import Witnesses
+from evosdc.suppress.engine.general.table import (
+    SHORT,
+    GeneralTable,
+    refuse_unreachable,
+)
+from evosdc.suppress.engine.general.witness import Witnesses, clean_up
 from evosdc.suppress.problem.problem import Pattern
 
 # Deviations that are remembered from one repair to the next. With half as many more

@@ -11,12 +11,22 @@ from scipy.sparse.csgraph import connected_components
 
 from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.compile.kernels import kernel
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.base import Cut
 from evosdc.suppress.engine.network.arrays import Arcs, Net
 from evosdc.suppress.engine.network.paths import hidden_network, minimum_cuts
 from evosdc.suppress.problem.problem import Levels, Problem
 
 # The connected pieces of a network, each with cells and nodes numbered by itself.
+
+# Flows are compared with this share of the amount asked for.
+EPSILON = 1e-7
+# How much more of a cell than of the others that cross must be hidden.
+_VIOLATED = 1e-4
+_HIDDEN = 1e-9
+# More than any cell is hidden.
+_ANY = 4.0
+# Cells asked for in one call of the kernel, between two looks at the clock.
+_CELLS_PER_CALL = 256
 
 
 class NetworkPiece(NamedTuple):
@@ -79,9 +89,6 @@ def pieces(problem: Problem) -> Iterator[NetworkPiece]:
 # coefficients down to ``rest`` is valid because ``x`` is binary, and makes the cut
 # stronger.
 
-# Flows are compared with this share of the amount asked for.
-EPSILON = 1e-7
-
 
 @kernel
 def cut_of_nodes(
@@ -117,14 +124,6 @@ def cut_of_nodes(
 # the way back count: where cell i can only go up, those that lead from its head to its
 # tail. Violated ones are found by a maximum flow from one end of the cell to the other
 # with x as capacities, in which sensitive cells take any amount.
-
-# How much more of a cell than of the others that cross must be hidden.
-_VIOLATED = 1e-4
-_HIDDEN = 1e-9
-# More than any cell is hidden.
-_ANY = 4.0
-# Cells asked for in one call of the kernel, between two looks at the clock.
-_CELLS_PER_CALL = 256
 
 
 @kernel
