@@ -314,6 +314,8 @@ def test_cells_without_time_are_protected_as_in_the_pattern_judged_first(
         return verdict, certificate
 
     monkeypatch.setattr(solving, "judge_all", unsure)
+    # The first one is by single boxes, so that it costs more than what is completed.
+    monkeypatch.setattr(solving, "_CELLS_A_SECOND", 0)
     # No pattern is judged in between.
     monkeypatch.setattr(solving, "_JUDGED_FROM", 2.0)
     result = evosdc.protect(table, time_limit=300.0, stop=evosdc.Stop(evaluations=40))

@@ -28,6 +28,7 @@ from evosdc.parallel import Workers
 from evosdc.results import Certificate, TableVerdict
 from evosdc.suppress import running
 from evosdc.suppress.methods.contracted import completed
+from evosdc.suppress.methods.hints import read_quickly
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method
 from evosdc.suppress.run.search import Search
@@ -35,15 +36,20 @@ from evosdc.suppress.running import INTERRUPTED, RunClock, ending, first_bound, 
 from evosdc.table import Table
 from evosdc.table.status import SECONDARY
 
-# The method whose pattern is judged first: a second on 50,000 cells. It needs
-# dimensions; tables without them take the other one.
-_QUICK, _QUICK_WITHOUT_DIMENSIONS = "hypercube", "attacker"
+# The method whose pattern is judged first where building it fits into its share of the
+# limit, so many cells a second: boxes and cycles, which the judge reads in a moment. At
+# half of the cells more tables begin with what costs a fifth more, at twice of them
+# some are cut short.
+_FIRST, _CELLS_A_SECOND = "attacker", 20_000
+# The quickest one, for other tables: a second on 50,000 cells. It needs dimensions.
+_QUICKEST = "hypercube"
 # Share of the limit that building the quick pattern may take, and judging it. With
 # half of it large tables have no answer that is sure; twice is missing to the search.
 _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
 # What is kept for judging the last pattern: times of what the one before took, and a
-# share of the limit. With half of it busy machines judge too late.
-_MARGIN, _LEAST_SHARE = 1.5, 0.08
+# share of the limit. With half of it busy machines judge too late. The first one is by
+# boxes and cycles: at half of its margin patterns by programs are judged too late.
+_MARGIN, _FIRST_MARGIN, _LEAST_SHARE = 1.5, 4.0, 0.08
 # Better patterns are judged while the search goes on, from this share of the limit on,
 # where the cost has fallen by one share, and another share of the limit apart. At half
 # of these the search has less time, at twice the answer of one that ends late is older.
@@ -240,13 +246,7 @@ def _first_judged(
     own = Search(seed=search.seed, stop=TimeLimit(_QUICK_SHARE * limit))
     began = clock.spent()
     try:
-        if search.stored is not None:
-            pattern = completed(problem, search.stored, own)
-        else:
-            found = find_method(_QUICK)
-            if found.takes(problem) is not None:
-                found = find_method(_QUICK_WITHOUT_DIMENSIONS)
-            pattern = found.run(problem, found.configure({}), own)
+        pattern = _quick_pattern(problem, search.stored, own)
         built = clock.spent()
         if pattern.hidden[problem.hideable].all():
             # Of a pattern without witnesses the judge asks one program after another.
@@ -269,7 +269,7 @@ def _first_judged(
     )
     if method.name == FLAGSHIP:
         search.stored = judged.pattern
-    _stop(search, posed, _MARGIN * took)
+    _stop(search, posed, _FIRST_MARGIN * took)
     return posed, judged
 
 
@@ -307,6 +307,17 @@ class _Meanwhile:
         _stop(search, posed, _MARGIN * took)
 
 
+def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> Pattern:
+    """Complete the pattern of an interrupted run, or build one quickly."""
+    if stored is not None:
+        return completed(problem, stored, search)
+    large = len(problem.table) > _CELLS_A_SECOND * search.seconds_left()
+    method = find_method(_QUICKEST if large or problem.has_attackers else _FIRST)
+    if method.takes(problem) is not None:
+        method = find_method(_FIRST)
+    return method.run(problem, method.configure({}), search)
+
+
 def _stop(search: Search, posed: Posed, judging: float) -> None:
     """Have a search end when so many seconds are left, or by what the user set."""
     stop, clock = posed.question.options.stop, posed.clock
@@ -324,13 +335,16 @@ def _judge(
     """Judge a pattern as it would be published."""
     table = posed.published(found.hidden)
     began = posed.clock.spent()
+    hints = found.hints
+    if not math.isinf(posed.clock.limit):
+        hints = read_quickly(posed.problem, found)
     verdict, certificate = judge_all(
         table,
         posed.question.against,
         attackers=posed.problem.attackers,
         known=posed.question.before.cells,
         deadline=clock.end,
-        hints=found.hints,
+        hints=hints,
         workers=workers,
         seen=last.certificate if last and last.verdict.exact else None,
     )
@@ -392,7 +406,9 @@ def _too_short(
         enough = clock.spent() + judging * max(1.0, len(verdict.open) / decided)
     digits = 10 ** max(0, math.floor(math.log10(max(1.0, enough))) - 1)
     about = math.ceil(enough / digits) * digits
-    quicker = "" if method == _QUICK else f", or a quicker method (--method {_QUICK})"
+    quicker = (
+        "" if method == _QUICKEST else f", or a quicker method (--method {_QUICKEST})"
+    )
     return (
         f"the limit of time was too short to judge what was found: "
         f"{len(verdict.open):,} of {verdict.judged:,} cells are undecided; "

@@ -30,7 +30,7 @@ from evosdc.suppress.methods.constructions import (
     evaluations,
 )
 from evosdc.suppress.methods.contracted import Relaxation
-from evosdc.suppress.methods.island import Island
+from evosdc.suppress.methods.island import Island, PatternWalk
 from evosdc.suppress.methods.islands import Islands
 from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, proven
 from evosdc.suppress.problem.problem import Pattern, Problem
@@ -46,6 +46,11 @@ _FIRST_TOLERANCE, _TO_THE_END = 0.1, 1e-5
 # half of them more tables are left without what guides patterns, at twice of them the
 # search begins later.
 _FIRST_BOUND_SHARE, _PROGRAMS_SHARE = 0.12, 0.4
+# Share of the time in which boxes better the first pattern before that, the share of it
+# of a turn, and what a turn must save to be followed by another. At half of the first
+# short runs end with patterns that boxes alone better, at twice of it programs begin
+# later; at half of the last boxes go on for little, at twice of it they stop early.
+_FIRST_WALK_SHARE, _TURN_SHARE, _WALK_GAIN = 0.12, 0.34, 0.002
 # Cells above which another worker builds the first pattern: it takes a second there. At
 # half of it the pattern travels for longer than it takes, at twice of it this process
 # builds for several seconds in place of raising the bound.
@@ -213,6 +218,7 @@ def _start(run: _Run) -> None:
         loop.run_nodes()
         run.raise_bound(loop.value)
     elif not home.engine.programs_pay:
+        _walk_first(run)
         # What guides them is worth a tenth of the cost, and raises the bound anyway.
         end = search.seconds + _FIRST_BOUND_SHARE * search.seconds_left()
         loop.run_cuts(
@@ -221,6 +227,29 @@ def _start(run: _Run) -> None:
         run.follow(loop.fractions)
         home.build_by_programs(_PROGRAMS_SHARE * search.seconds_left())
     run.follow(loop.fractions)
+
+
+def _walk_first(run: _Run) -> None:
+    """Better the first pattern by boxes while that pays, under a limit of time.
+
+    Programs over the whole table may take longer than a short limit leaves.
+    """
+    search, walk = run.search, PatternWalk(run.home, boxes=True)
+    share = _FIRST_WALK_SHARE * search.seconds_left()
+    if not (isfinite(share) and walk.applies()):
+        return
+    begun, turns = search.seconds, 0
+    while not run.over() and search.seconds < begun + share:
+        before, end = run.best.cost, search.seconds + _TURN_SHARE * share
+
+        def stopped(end: float = end) -> bool:
+            return search.stopped() or search.seconds >= end
+
+        rng = search.rng(3, turns)
+        walk.turn(Slice(stopped, _TURN_SHARE * share, None, rng))
+        turns += 1
+        if before - run.best.cost < _WALK_GAIN * before:
+            return
 
 
 def _first_bound(run: _Run) -> None:

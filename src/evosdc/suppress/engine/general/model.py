@@ -317,7 +317,10 @@ class DeviationModel:
                     inside[nearest(start, few, steps, equations)] = True
                 inside[shut] = False
                 inside[starts] = True
-            found = self._run(np.flatnonzero(inside), program)
+            here = np.flatnonzero(inside)
+            found = self._run(here, program, patient=best is None)
+            if found is None and best is not None:
+                return best  # to price it further takes longer than it is worth
             if found is not None:
                 z = columns.T @ self._duals
                 room = np.where(z > 0, high[:n], high[n:]) > 0
@@ -404,9 +407,11 @@ class DeviationModel:
         classes: Long | None,
         program: _Program,
         turned: Real | None = None,
+        patient: bool = True,
     ) -> Real | None:
         """Solve the program of some classes, or of all; return how far classes move.
 
+        None also where the simplex method takes too long and nobody is `patient`.
         Each class is one column upwards and one downwards, which costs the same unless
         `turned`. Dual prices of the equations, or why there is no solution, are kept.
         """
@@ -415,6 +420,8 @@ class DeviationModel:
         most = m if rows is None else len(rows)
         solver.run()
         status = solver.getModelStatus()
+        if status not in _ANSWERED and not patient:
+            return None
         if status not in _ANSWERED:
             # Rounding misled the simplex method, or it takes too long: dense cubes have
             # programs of 100,000 iterations, which interior points solve in 40.
