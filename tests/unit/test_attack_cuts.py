@@ -17,8 +17,7 @@ from evosdc.suppress.engine.general.cuts import (
     LevelPrograms,
     _levels_of,
 )
-from evosdc.suppress.methods.island import Island
-from evosdc.suppress.methods.islands import Islands
+from evosdc.suppress.methods.islands import Island, Islands
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
 

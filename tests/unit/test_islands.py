@@ -15,8 +15,7 @@ from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.methods import islands
 from evosdc.suppress.methods.contracted import ContractedSearch, contraction_for
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
-from evosdc.suppress.methods.island import Island
-from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
+from evosdc.suppress.methods.islands import Guide, Island, RemoteIsland, explore
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run import exchange
 from evosdc.suppress.run.search import Assignment, Search

@@ -16,9 +16,9 @@ from evosdc.compile.clock import Clock, moment
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.checkpoint import Checkpoint, as_checkpoint
+from evosdc.io.delimited import formula_notes, text_columns
 from evosdc.io.paths import PathLike
 from evosdc.io.records import as_records
-from evosdc.io.text import formula_notes, text_columns
 from evosdc.metrics import Measurements
 from evosdc.options.copies import EvaluateKeywords, SynthesiseKeywords
 from evosdc.options.types import Seconds

@@ -20,8 +20,7 @@ from evosdc.api.pose import Posed, explained
 from evosdc.api.requests import read_requests
 from evosdc.attack.certificate import joined
 from evosdc.errors import LevelError, MethodError
-from evosdc.evolution.record import RunRecord
-from evosdc.evolution.stopping import TimeLimit
+from evosdc.evolution.stopping import RunRecord, TimeLimit
 from evosdc.io.checkpoint import Checkpoint
 from evosdc.options.tables import ProtectKeywords, settings
 from evosdc.parallel import Workers

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.report.kit.chart import hidden_map
-from evosdc.report.kit.text import count, esc, fixed
+from evosdc.report.kit.parts import count, esc, fixed
 from evosdc.table import Dimension, Hierarchy, Table
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 

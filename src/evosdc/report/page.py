@@ -18,14 +18,19 @@ from evosdc.report.grid import table_section
 from evosdc.report.kit.chart import progress_chart
 from evosdc.report.kit.parts import (
     banner,
+    brief,
     bullets,
+    count,
+    duration,
+    esc,
     header,
     named_rows,
+    number,
+    percent,
     plain_table,
     section,
     whole_page,
 )
-from evosdc.report.kit.text import brief, count, duration, esc, number, percent
 from evosdc.report.verdict import (
     bound_says_little,
     claim_section,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from evosdc.options.rules import RULES
 from evosdc.report.grid import ALIKE, table_section
-from evosdc.report.kit.parts import banner, header, section, whole_page
-from evosdc.report.kit.text import count
+from evosdc.report.kit.parts import banner, count, header, section, whole_page
 from evosdc.report.verdict import claim_section, describe, headline
 from evosdc.results import Claim
 from evosdc.table.attackers import LONE, PAIRS

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evosdc import __version__
 from evosdc.attack import certificate_arrays
 from evosdc.errors import InputError
-from evosdc.evolution.record import Entry
+from evosdc.evolution.stopping import Entry
 from evosdc.formats import FORMATS
 from evosdc.io.layouts import (
     HST_NAME,
@@ -28,7 +28,6 @@ from evosdc.io.paths import open_output
 from evosdc.io.tables import write_table
 from evosdc.report.page import report_html
 from evosdc.report.share import share_html
-from evosdc.results.claim import Claim
 from evosdc.results.claims import claim_of
 from evosdc.results.folder import (
     CERTIFICATE,
@@ -49,7 +48,7 @@ from evosdc.results.table_files import (
     published_frames,
     write_jj_file,
 )
-from evosdc.results.verdict import Certificate, TableVerdict
+from evosdc.results.verdict import Certificate, Claim, TableVerdict
 from evosdc.table import Coalition, Table
 from evosdc.table.attackers import LONE
 from evosdc.table.status import SECONDARY

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.rules.contributors import CellContributors, Numbers
-from evosdc.rules.rule import Rule
+from evosdc.rules.rule import CellContributors, Numbers, Rule
 from evosdc.rules.text import rule_text
 from evosdc.table.rounding import significant
 from evosdc.table.status import PRIMARY, SAFE

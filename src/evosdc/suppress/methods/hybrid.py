@@ -30,8 +30,7 @@ from evosdc.suppress.methods.constructions import (
     evaluations,
 )
 from evosdc.suppress.methods.contracted import Relaxation
-from evosdc.suppress.methods.island import Island, PatternWalk
-from evosdc.suppress.methods.islands import Islands
+from evosdc.suppress.methods.islands import Island, Islands, PatternWalk
 from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, proven
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method

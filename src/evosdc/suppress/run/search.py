@@ -20,12 +20,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from evosdc.compile.clock import moment
-from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import (
     AnyOf,
     Criterion,
+    Entry,
     EvaluationLimit,
     Progress,
+    RunRecord,
     TimeLimit,
     evaluations_left,
     seconds_left,
