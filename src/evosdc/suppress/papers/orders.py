@@ -1,19 +1,16 @@
-"""Methods that order the sensitive cells: by weight, by evolution, by local search."""
+"""Methods that order the sensitive cells: by evolution, by local search."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 
-import numpy as np
-
 from evosdc.suppress.engine.base import AnyEngine, Walker
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.evaluator import Evaluator
+from evosdc.suppress.methods.constructions import answer_of
 from evosdc.suppress.methods.walking import reporter
 from evosdc.suppress.papers.order_search import (
     Evolution,
     OrderParameters,
-    WeightParameters,
     preset,
 )
 from evosdc.suppress.problem.problem import Pattern, Problem
@@ -123,29 +120,7 @@ def run_orders(
         else nullcontext()
     ):
         orders.go_on()
-    return _answer(orders.evaluator, search)
-
-
-def run_by_weight(
-    problem: Problem, parameters: WeightParameters, search: Search
-) -> Pattern:
-    """Protect the cells in order of falling weight, as Fischetti & Salazar do."""
-    evaluator = parameters.evaluator(engine_for(problem), search)
-    (priced,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
-    if priced is not None:
-        search.count()
-        pattern = evaluator.complete(priced, parameters.clean != "never")
-        if pattern is not None:
-            search.offer(pattern, "order of weight")
-    return _answer(evaluator, search)
-
-
-def _answer(evaluator: Evaluator, search: Search) -> Pattern:
-    """The best pattern, or one made quickly where the run ended before the first."""
-    if search.best is None:
-        search.count()
-        search.offer(evaluator.rescue(), "covered quickly")
-    return search.found
+    return answer_of(orders.evaluator, search)
 
 
 def _method(
@@ -154,13 +129,6 @@ def _method(
     return Method(name, summary, _SOURCE, parameters, run_orders)
 
 
-BY_WEIGHT = Method(
-    name="order-by-weight",
-    summary="incremental attacker, falling weight, no clean-up, as published",
-    source="Fischetti & Salazar 2001; " + _SOURCE,
-    parameters=WeightParameters,
-    run=run_by_weight,
-)
 GENETIC = _method("order-ga", "genetic algorithm over orders that adapts itself")
 GENETIC_SWAP, GENETIC_INSERT, GENETIC_INVERT = (
     _method(

@@ -44,7 +44,7 @@ METHODS: dict[str, str] = {
     "hyper": "evosdc.suppress.papers.hyper:METHOD",
     "optimal": "evosdc.suppress.methods.optimal:METHOD",
     "hybrid": "evosdc.suppress.methods.hybrid:METHOD",
-    "order-by-weight": "evosdc.suppress.papers.orders:BY_WEIGHT",
+    "order-by-weight": "evosdc.suppress.methods.constructions:BY_WEIGHT",
     "order-ga": "evosdc.suppress.papers.orders:GENETIC",
     "order-ga-swap": "evosdc.suppress.papers.orders:GENETIC_SWAP",
     "order-ga-insert": "evosdc.suppress.papers.orders:GENETIC_INSERT",
