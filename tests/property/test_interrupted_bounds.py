@@ -17,9 +17,9 @@ from all_patterns import AllPatterns
 from test_stronger_cuts import optimum, problem_of
 
 from evosdc.suppress.bounds import branch
-from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.bounds.master import Branch
 from evosdc.suppress.methods import hybrid
 from evosdc.suppress.methods.scheduler import Slice
 from evosdc.suppress.problem.problem import Problem

@@ -21,7 +21,7 @@ from evosdc.io.paths import PathLike
 from evosdc.io.records import as_records
 from evosdc.metrics import Measurements
 from evosdc.options.copies import EvaluateKeywords, SynthesiseKeywords
-from evosdc.options.types import Seconds
+from evosdc.options.declare import Seconds
 from evosdc.results.synthetic import Evaluation, Synthesis, limits_exceeded
 from evosdc.synth.compared_columns import measured
 

@@ -14,11 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.attack import Requirements
 from evosdc.errors import InputError, RequestError
 from evosdc.io import read_labels
+from evosdc.io.cells import coalitions_of
+from evosdc.options import tables as options
 from evosdc.options.objects import CostFactors, Labels
 from evosdc.suppress.problem.problem import room_of
 from evosdc.table import Table
+from evosdc.table.attackers import LONE, PUBLIC, knows_contributors
 from evosdc.table.hierarchy import tidy_code
 from evosdc.table.index import select
 from evosdc.table.status import FIXED, PRIMARY
@@ -271,3 +275,9 @@ def _preference(text: str) -> tuple[str, float | None]:
             expected="a label and a factor, such as region=North=5",
             hint=_FACTOR_HINT,
         ) from None
+
+
+def attackers_asked(given: options.Attackers, table: Table) -> Requirements:
+    """Return who is asked about; of some tables nobody knows any contributor."""
+    usual = LONE if knows_contributors(table) else PUBLIC
+    return Requirements.of(given, coalitions_of(given.coalitions), usual)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from evosdc.api.audit import attacker_settings, cells_for, judge_all, undecided
 from evosdc.api.checkpoints import resumed_pattern, writing_patterns
-from evosdc.api.judging import attacker_settings, cells_for, judge_all, undecided
 from evosdc.api.pose import Posed, explained
 from evosdc.api.requests import read_requests
 from evosdc.attack.certificate import joined

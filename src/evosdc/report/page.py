@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from evosdc.report.grid import table_section
 from evosdc.report.kit.chart import progress_chart
 from evosdc.report.kit.parts import (
     banner,
@@ -31,6 +30,7 @@ from evosdc.report.kit.parts import (
     section,
     whole_page,
 )
+from evosdc.report.share import table_section
 from evosdc.report.verdict import (
     bound_says_little,
     claim_section,

@@ -21,7 +21,7 @@ from evosdc.results.folder import (
     text_output,
     write_outputs,
 )
-from evosdc.results.related import refuse_replaced
+from evosdc.results.table_files import refuse_replaced
 from evosdc.results.verdict import Claim, Verdict
 
 

@@ -38,14 +38,15 @@ from evosdc.results.folder import (
     Output,
     text_output,
 )
-from evosdc.results.related import fingerprints, related_warnings
 from evosdc.results.result import WrittenResult, chosen_formats
 from evosdc.results.table_files import (
+    fingerprints,
     frame_output,
     jj_files,
     jj_name,
     pattern_output,
     published_frames,
+    related_warnings,
     write_jj_file,
 )
 from evosdc.results.verdict import Certificate, Claim, TableVerdict

@@ -9,10 +9,9 @@ from evosdc.rules.concentration import (
 )
 from evosdc.rules.counting import Frequency, Manual, Request, ZeroUnsafe
 from evosdc.rules.group import Group
-from evosdc.rules.mark import Marks, mark
 from evosdc.rules.rule import CellContributors, Rule
 from evosdc.rules.status import set_status
-from evosdc.rules.text import parse_rule, parse_rules, rule_text
+from evosdc.rules.text import Marks, mark, parse_rule, parse_rules, rule_text
 
 __all__ = [
     "PRESETS",

@@ -28,8 +28,8 @@ from pyscipopt import (
 )
 
 from evosdc.arrays import Flags, Real
-from evosdc.suppress.bounds.branch import OpenCells, held_back
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.bounds.master import OpenCells, held_back
 from evosdc.suppress.engine.base import Cut
 
 Result = dict[str, Any]

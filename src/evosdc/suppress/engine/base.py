@@ -390,3 +390,27 @@ def cover_and_finish(
     """
     state.cover(price=price, stopped=search.stopped)
     return finish(state, search, True, event)
+
+
+def restored(engine: AnyEngine, pattern: Pattern, search: Search) -> State:
+    """Return a covered state of a pattern that was found elsewhere."""
+    state: State = engine.restore(pattern)
+    # Solvers differ in their last digits: what rests on them is asked again.
+    state.repair(stopped=search.stopped)
+    return state
+
+
+def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker], None]:
+    """Return what counts a walker's steps in a run and offers what is better.
+
+    So many of them are counted already.
+    """
+
+    def report(walker: Walker) -> None:
+        nonlocal counted
+        search.count(walker.steps - counted)
+        counted = walker.steps
+        if search.best is None or walker.best_cost < search.best.cost:
+            search.offer(walker.best(), event)
+
+    return report

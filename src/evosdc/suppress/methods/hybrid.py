@@ -20,9 +20,9 @@ from evosdc.arrays import Flags, Real
 from evosdc.evolution.stopping import gap
 from evosdc.options import MethodOptions, option
 from evosdc.parallel import LazyPool
-from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.bounds.master import Branch
 from evosdc.suppress.engine.base import Stopped
 from evosdc.suppress.methods.constructions import (
     construct,
@@ -30,8 +30,15 @@ from evosdc.suppress.methods.constructions import (
     evaluations,
 )
 from evosdc.suppress.methods.contracted import Relaxation
-from evosdc.suppress.methods.islands import Island, Islands, PatternWalk
-from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, proven
+from evosdc.suppress.methods.islands import Island, Islands
+from evosdc.suppress.methods.scheduler import (
+    CLOSED,
+    Budget,
+    PatternWalk,
+    Scheduler,
+    Slice,
+    proven,
+)
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, TREE, Search

@@ -19,6 +19,7 @@ from evosdc.suppress.engine.base import (
     Mender,
     State,
     Stopped,
+    restored,
 )
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.programs import call_quick
@@ -37,7 +38,6 @@ from evosdc.suppress.methods.scheduler import (
     PatternWalk,
     Scheduler,
 )
-from evosdc.suppress.methods.walking import restored
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Assignment, Exchange, Findings, Search, resume
 

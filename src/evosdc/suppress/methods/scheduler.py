@@ -21,9 +21,8 @@ import numpy as np
 
 from evosdc.arrays import Real
 from evosdc.evolution.stopping import gap
-from evosdc.suppress.engine.base import State, Stopped, Walker, WalkOptions
+from evosdc.suppress.engine.base import State, Stopped, Walker, WalkOptions, reporter
 from evosdc.suppress.methods.gensup import GensupParameters, breed
-from evosdc.suppress.methods.walking import reporter
 from evosdc.suppress.run.search import Search
 
 if TYPE_CHECKING:

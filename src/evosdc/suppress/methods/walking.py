@@ -9,7 +9,6 @@ the cheapest boxes and cycles, and keeps what is not more expensive.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from evosdc.options import MethodOptions
@@ -19,6 +18,8 @@ from evosdc.suppress.engine.base import (
     Walker,
     WalkOptions,
     cover_and_finish,
+    reporter,
+    restored,
 )
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.engine import NetworkEngine
@@ -87,14 +88,6 @@ class Walk:
         return state
 
 
-def restored(engine: AnyEngine, pattern: Pattern, search: Search) -> State:
-    """Return a covered state of a pattern that was found elsewhere."""
-    state: State = engine.restore(pattern)
-    # Solvers differ in their last digits: what rests on them is asked again.
-    state.repair(stopped=search.stopped)
-    return state
-
-
 def build_and_walk(
     problem: Problem, plan: WalkPlan, search: Search, *, built: str
 ) -> Pattern:
@@ -118,22 +111,6 @@ def build_and_walk(
     final = state.pattern()
     # The state has hints for the judge; late acceptance may have left the best.
     return final if final.cost == search.found.cost else search.found
-
-
-def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker], None]:
-    """Return what counts a walker's steps in a run and offers what is better.
-
-    So many of them are counted already.
-    """
-
-    def report(walker: Walker) -> None:
-        nonlocal counted
-        search.count(walker.steps - counted)
-        counted = walker.steps
-        if search.best is None or walker.best_cost < search.best.cost:
-            search.offer(walker.best(), event)
-
-    return report
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from evosdc.suppress.engine.base import AnyEngine, Walker
+from evosdc.suppress.engine.base import AnyEngine, Walker, reporter
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.methods.constructions import answer_of
-from evosdc.suppress.methods.walking import reporter
 from evosdc.suppress.papers.order_search import (
     Evolution,
     OrderParameters,
