@@ -194,11 +194,11 @@ def test_cuts_of_one_pattern_answer_for_the_next() -> None:
     again.cover()
     programs = engine.table.programs
     first.clean_up()
-    asked = programs.asked
+    solved = programs.solved
     assert programs.learned.cuts
     again.clean_up()
     assert np.array_equal(first.hidden, again.hidden)
-    assert programs.asked - asked < 0.8 * asked
+    assert programs.solved - solved < 0.8 * solved
 
 
 def test_equations_whose_sensitive_cells_cancel_are_combined() -> None:

@@ -173,9 +173,9 @@ def test_repair_remembers_deviations(three: Problem) -> None:
     repair = Repair(three, search)
     pattern = repair(three.primary, "first")
     programs = repair.engine.table.programs
-    before = programs.asked
+    before = programs.solved
     again = repair(pattern.hidden, "again")
-    asked = programs.asked - before
+    asked = programs.solved - before
     assert again.cost <= pattern.cost
     assert asked < before
 

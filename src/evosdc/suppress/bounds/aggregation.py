@@ -75,9 +75,9 @@ class BridgelessRows:
 
     def violated(self, x: Real) -> Iterator[Cut]:
         """Yield rows that cells hidden to the extent `x` violate."""
-        mine = x[self._cell]
-        total = np.bincount(self._row, weights=mine, minlength=self._equations)
-        excess = 2.0 * mine - total[self._row]
+        own_x = x[self._cell]
+        total = np.bincount(self._row, weights=own_x, minlength=self._equations)
+        excess = 2.0 * own_x - total[self._row]
         places = np.flatnonzero(excess > _VIOLATED)
         if len(places) > _MOST_ROWS:
             places = places[np.argsort(-excess[places], kind="stable")[:_MOST_ROWS]]
@@ -382,8 +382,8 @@ class CombinedEquations:
 
     def _bridges(self, share: Real) -> Iterator[Cut]:
         """Yield rows in which a secondary stands almost alone."""
-        asked = (share > _HIDDEN) & ~self._problem.primary
-        about = np.flatnonzero(asked)
+        open_cells = (share > _HIDDEN) & ~self._problem.primary
+        about = np.flatnonzero(open_cells)
         about = about[np.argsort(-share[about], kind="stable")]
         for _, cells, _ in self._combinations(share, about, np.zeros(len(about))):
             excess = 2.0 * share[cells] - float(share[cells].sum())

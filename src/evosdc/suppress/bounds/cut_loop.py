@@ -361,7 +361,7 @@ def _no_cuts(_: Real) -> Iterator[Cut]:
 
 
 def _key(cut: Cut) -> bytes:
-    """Tell cuts apart: bridgeless rows of the same cells differ in their signs."""
+    """Distinguish cuts: bridgeless rows of the same cells differ in their signs."""
     return cut.cells.tobytes() + cut.coefficients.tobytes()
 
 

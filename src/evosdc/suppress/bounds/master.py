@@ -240,16 +240,18 @@ def entries(cuts: list[Cut]) -> tuple[Long, Long, Real]:
 @contextmanager
 def held_back() -> Iterator[list[int]]:
     """Yield a list that is not empty once Ctrl-C was pressed."""
-    asked: list[int] = []
+    interrupts: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield asked
+        yield interrupts
         return
-    before = signal.signal(signal.SIGINT, lambda number, _frame: asked.append(number))
+    before = signal.signal(
+        signal.SIGINT, lambda number, _frame: interrupts.append(number)
+    )
     try:
-        yield asked
+        yield interrupts
     finally:
         signal.signal(signal.SIGINT, before)
-    if asked:
+    if interrupts:
         raise KeyboardInterrupt
 
 
@@ -439,14 +441,14 @@ class Branch(OpenCells):
         end = time.monotonic() + seconds
         self._mip.setOptionValue("time_limit", self._mip.getRunTime() + seconds)
         kinds = highspy.cb.HighsCallbackType
-        with held_back() as asked:
+        with held_back() as interrupts:
 
             def look(
                 kind: Any, _message: Any, out: Any, order: Any, _user: Any
             ) -> None:
                 if kind == kinds.kCallbackMipImprovingSolution:
                     self._met.append(np.array(out.mip_solution))
-                elif asked or time.monotonic() > end:
+                elif interrupts or time.monotonic() > end:
                     order.user_interrupt = 1
 
             self._mip.setCallback(look, None)

@@ -178,10 +178,10 @@ class PlaneCuts:
     def violated(self, x: Real, stopped: Callable[[], bool]) -> Iterator[Cut]:
         """Yield cuts that cells hidden to the extent `x` violate.
 
-        A round goes on where the last one ended; one without cuts has asked every set.
-        Sets are packed when it is their turn for the first time.
+        A round goes on where the last one ended; one without cuts has searched every
+        set. Sets are packed when it is their turn for the first time.
         """
-        found = asked = 0
+        found = searched = 0
         while found < _CUTS_PER_ROUND and not stopped():
             if self._next >= len(self._parts):
                 rows = next(self._packings, None)
@@ -189,9 +189,9 @@ class PlaneCuts:
                     self._parts.append(NetworkCuts(_part(self._problem, rows)))
                 else:
                     self._next = 0
-            if asked == len(self._parts):
+            if searched == len(self._parts):
                 return
-            asked += 1
+            searched += 1
             before = found
             part = self._parts[self._next]
             for cut in part.violated(x, stopped, _CUTS_PER_SET, bridges=False):

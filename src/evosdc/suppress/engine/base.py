@@ -159,7 +159,7 @@ class State(Protocol):
     def clean_up(
         self, order: ArrayLike | None = None, stopped: Stopped = never
     ) -> bool:
-        """Publish every cell that is not needed, the most expensive first unless told.
+        """Publish every cell that is not needed, the most expensive first by default.
 
         Needs every demand covered. Returns False where it was stopped half-way; the
         pattern is safe all the same.
@@ -196,7 +196,7 @@ class WalkOptions:
     most
         Cells a step publishes at most.
     blur
-        How far the costs that steer stray: the standard deviation of their logarithms.
+        How far the guiding costs vary: the standard deviation of their logarithms.
     turn
         Steps between two blurs.
     memory
@@ -369,7 +369,7 @@ AnyEngine = Engine[Any]
 
 
 def finish(state: State, search: Search, clean_up: bool, event: str) -> Pattern:
-    """Offer a covered state, clean it up if asked, and return its pattern."""
+    """Offer a covered state, clean it up if `clean_up`, and return its pattern."""
     pattern = state.pattern()
     search.count()
     search.offer(pattern, event)

@@ -75,7 +75,7 @@ class Evaluator(Protocol):
         ...
 
     def complete(self, priced: PricedOrder, clean: bool) -> Pattern | None:
-        """Protect what the order left open, clean up if asked, return the pattern.
+        """Protect what the order left open, clean up if `clean`, return the pattern.
 
         None where the end of the run left levels open.
         """

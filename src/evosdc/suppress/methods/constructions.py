@@ -34,7 +34,7 @@ MOST_CELLS_ONE_BY_ONE = 30_000
 _DEFAULT_GROUPS = {"all": 40, "exposed": 40} | dict.fromkeys(UNPICKED, 20)
 # Those that take longest come last: each may have the time that the others left.
 NAMES = ("sp", "hypercube", "order-by-weight", "hitas", FLAGSHIP)
-# More evaluations than any budget has: what asks for them is run under a clock only.
+# More evaluations than any budget has: what needs them is run under a clock only.
 _CLOCK_ONLY_EVALUATIONS = 10**9
 
 

@@ -1,4 +1,4 @@
-"""Methods and bounds on the contracted problem, told in terms of the whole one.
+"""Methods and bounds on the contracted problem, with answers for the whole one.
 
 Patterns live on the table as it is, with its codes, where boxes, which need dimensions,
 find more than contraction saves. Bounds and integer programmes are always quicker on

@@ -84,7 +84,7 @@ class Island:
         self.problem, self.search = problem, search
         self.engine: AnyEngine = engine_for(problem)
         self.population = Population(size)
-        # What patterns are steered by: a relaxation.
+        # The relaxation that guides patterns.
         self.fractions: Fractions = np.zeros(len(problem.cost))
         self.building = 0.0  # seconds that a pattern by programs took
         self._mender: Mender[Any] | None = None
@@ -93,7 +93,7 @@ class Island:
     def mender(self) -> Mender[Any]:
         if self._mender is None:
             rng = self.search.rng(0)
-            # The run may be another one by the time it is asked.
+            # The run may be another one by the time this is called.
             self._mender = self.engine.mender(rng, lambda: self.search.stopped())
         return self._mender
 
@@ -101,7 +101,7 @@ class Island:
         """Build the first pattern.
 
         A safe pattern is worth more than a clean one: where publishing what is not
-        needed takes longer than building, walks see to the rest.
+        needed takes longer than building, walks publish the rest.
         """
         search = self.search
         begun = search.seconds
@@ -193,7 +193,7 @@ class Island:
             self.build_randomised(rng)
 
     def patterns(self, most: int) -> tuple[Pattern, ...]:
-        """Return the best patterns, as many as asked for."""
+        """Return the best patterns, at most so many."""
         return tuple(state.pattern() for state in self.population.states[:most])
 
     def operators(self) -> tuple[Operator, ...]:
@@ -208,7 +208,7 @@ class Island:
 
 @dataclass(frozen=True, eq=False)
 class Guide:
-    """What an island is told beside the patterns of others.
+    """What an island receives with the patterns of others.
 
     Attributes
     ----------
@@ -250,23 +250,23 @@ class RemoteIsland:
             pass
 
 
-def explore(asked: Problem, given: Assignment) -> Findings:
+def explore(posed: Problem, assignment: Assignment) -> Findings:
     """Search for a while, from given patterns on."""
-    guide: Guide = given.guide
-    found = contraction_for(asked) if guide.contracted else None
-    problem = asked if found is None else found.small
-    search, remote = resume(problem, given)
+    guide: Guide = assignment.guide
+    found = contraction_for(posed) if guide.contracted else None
+    problem = posed if found is None else found.small
+    search, remote = resume(problem, assignment)
     island: Island = remote.island
     before = search.evaluations
     if guide.programs_pay:
         call_quick(problem)
-    for pattern in given.patterns:
+    for pattern in assignment.patterns:
         search.offer(pattern)
         island.admit_pattern(pattern)
     island.fractions = guide.fractions
     if guide.construction:
         pattern = construct(
-            asked, guide.construction, search.sub_run(search.seconds_left())
+            posed, guide.construction, search.sub_run(search.seconds_left())
         )
         search.count()
         island.admit_pattern(pattern if found is None else found.shrink(pattern))
@@ -278,7 +278,7 @@ def explore(asked: Problem, given: Assignment) -> Findings:
 
 
 class Islands(Exchange):
-    """The islands beside the one at home, which is told of what they find.
+    """Islands in other workers, and the one in this process that takes their patterns.
 
     Parameters
     ----------
@@ -289,14 +289,14 @@ class Islands(Exchange):
     work = staticmethod(explore)
 
     def __init__(self, home: Island, count: int | None) -> None:
-        self._asked, _ = home.search.origin(home.problem)
+        self._posed, _ = home.search.origin(home.problem)
         self._home = home
         self._own: dict[int, tuple[Pattern, ...]] = {}
         # Simple methods that are still to be run, and until when, in seconds.
         self.constructions: list[str] = []
         self.until = 0.0
         size = home.population.size
-        super().__init__(self._asked, home.search, RemoteIsland, size, count)
+        super().__init__(self._posed, home.search, RemoteIsland, size, count)
 
     @property
     def spare(self) -> Workers:
@@ -304,12 +304,12 @@ class Islands(Exchange):
         workers = self.search.workers
         return replace(workers, count=workers.count - self._pool.size)
 
-    def ask_first(self) -> bool:
+    def submit_first_pattern(self) -> bool:
         """Have the first pattern built, where there is a worker and a while for it."""
         left = self.search.seconds_left()
         if not (self.count and self.timed) or left < _LEAST_SECONDS_LEFT:
             return False
-        self._submit(0, {**self._told(()), "seconds": _FIRST_PATTERN_SHARE * left})
+        self._submit(0, {**self._fields(()), "seconds": _FIRST_PATTERN_SHARE * left})
         return True
 
     def describe(self, number: int) -> dict[str, Any]:
@@ -322,17 +322,17 @@ class Islands(Exchange):
             states = [s for s in states if not len(costs) or s.cost < costs.min()]
             # A worker that is new begins with the best of them.
             own = () if states else own[:1]
-        told = self._told((*own, *(state.pattern() for state in states)))
+        fields = self._fields((*own, *(state.pattern() for state in states)))
         left = self.until - self.search.seconds
         if self.constructions and self.timed and left > 0:
-            guide = replace(told["guide"], construction=self.constructions.pop(0))
-            told |= {"guide": guide, "seconds": left}
-        return told
+            guide = replace(fields["guide"], construction=self.constructions.pop(0))
+            fields |= {"guide": guide, "seconds": left}
+        return fields
 
-    def _told(self, patterns: tuple[Pattern, ...]) -> dict[str, Any]:
+    def _fields(self, patterns: tuple[Pattern, ...]) -> dict[str, Any]:
         home = self._home
         guide = Guide(
-            home.problem is not self._asked, home.fractions, home.engine.programs_pay
+            home.problem is not self._posed, home.fractions, home.engine.programs_pay
         )
         return {"patterns": patterns, "guide": guide}
 

@@ -178,7 +178,7 @@ class Scheduler:
         self._others = others
         self.budget = Budget(search)
         self.turns = 0
-        self._last, self._pays = -1, False
+        self._last, self._last_pays = -1, False
         self.moved = self.budget.spent  # when cost or bound moved last
 
     def turn(self) -> bool:
@@ -215,7 +215,7 @@ class Scheduler:
         left = max(before[0] - before[1], CLOSED * before[0], 1e-300)
         spent = (budget.spent - begun) / max(budget.spent, 1e-300)
         credit.longer = 1.0 if gained > 0 else min(2.0 * credit.longer, _MOST_GROWTH)
-        self._last, self._pays = chosen, gained > _PAYING_GAIN
+        self._last, self._last_pays = chosen, gained > _PAYING_GAIN
         closed = max(gained, 0.0) * before[0] / left
         credit.gained = _CREDIT_KEPT * credit.gained + closed
         credit.spent = _CREDIT_KEPT * credit.spent + max(spent, _LEAST_SHARE_SPENT)
@@ -224,7 +224,7 @@ class Scheduler:
     def _choose(self, able: list[int], rng: np.random.Generator) -> int:
         untried = [k for k in able if not self._credits[k].spent]
         if untried:
-            return self._last if self._pays and self._last in able else untried[0]
+            return self._last if self._last_pays and self._last in able else untried[0]
         closer = _GAP_RATIO_FOR_PROOF * self._gap()
         for k in able:
             proves, credit = self._operators[k].proves, self._credits[k]

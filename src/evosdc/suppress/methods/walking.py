@@ -124,7 +124,7 @@ class RebuildParameters(MethodOptions):
     most
         Cells a step publishes at most.
     blur
-        How far the costs that steer the search stray: the standard deviation of their
+        How far the costs that guide the search vary: the standard deviation of their
         logarithms.
     """
 

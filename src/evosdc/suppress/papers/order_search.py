@@ -20,7 +20,7 @@ from evosdc.suppress.methods.constructions import (
 )
 from evosdc.suppress.run.search import Search
 
-# Operators on orders: Davis's crossover, three mutations, and genes that steer them.
+# Operators on orders: Davis's crossover, three mutations, and genes that control them.
 #
 # As in Smith, Clark, Staggemeier and Serpell (2011); the self-adaptation of operator
 # and rate is that of Serpell and Smith (2010).
@@ -233,8 +233,8 @@ class Evolution:
     Parameters
     ----------
     refine
-        Told after each batch how many orders were evaluated; it may offer the run
-        something better.
+        Called after each batch with the number of orders evaluated; it may offer the
+        run something better.
     """
 
     def __init__(

@@ -200,7 +200,7 @@ def _pick(
     may_hide: bool,
     ban: int,
 ) -> int:
-    """Choose a cell that lends an equation room in direction `d`: its place, or -1."""
+    """Choose a cell that gives an equation room in direction `d`: its place, or -1."""
     count = 0
     floor = np.inf
     for p in range(frame.row_start[row], frame.row_start[row + 1]):

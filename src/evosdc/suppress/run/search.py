@@ -341,8 +341,8 @@ def go_on(problem: Problem, given: Assignment) -> Findings:
 class Exchange(Closing):
     """The same search on other workers, each with a randomness of its own.
 
-    The run is told of what they find while it goes on. What is best of all they are
-    told with each assignment, and may go on from it.
+    The run takes in what they find while it goes on. Each assignment brings them the
+    best pattern of all, from which they may go on.
 
     Parameters
     ----------
@@ -411,7 +411,9 @@ class Exchange(Closing):
             if number not in self._tasks:
                 self._submit(number, self.describe(number), evaluations)
 
-    def _submit(self, number: int, told: dict[str, Any], evaluations: int = 0) -> None:
+    def _submit(
+        self, number: int, fields: dict[str, Any], evaluations: int = 0
+    ) -> None:
         turn = self._given[number]
         self._given[number] += 1
         given = Assignment(
@@ -421,7 +423,7 @@ class Exchange(Closing):
             number + 1,
             turn,
             evaluations=evaluations,
-            **{"seconds": self._seconds(turn), **told},
+            **{"seconds": self._seconds(turn), **fields},
         )
         self._tasks[number] = self._pool.submit(self.work, given)
 

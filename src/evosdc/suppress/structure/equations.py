@@ -166,7 +166,7 @@ def independent_equations(table: Table, sets: UpSets | None) -> Any:
 def dimensions_of(table: Table) -> tuple[tuple[Dimension, ...], Int] | None:
     """Return the dimensions and codes of a table: its own, or those of its equations.
 
-    None where it has no labels and its equations do not tell.
+    None where it has no labels and its equations do not show any.
     """
     return (table.dimensions, table.codes) if table.dimensions else find_codes(table)
 

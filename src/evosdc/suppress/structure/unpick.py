@@ -127,7 +127,7 @@ class Unpicked:
 
 
 def unpick(problem: Problem, hidden: Flags | None = None) -> Unpicked:
-    """Find exposed sensitive cells; unless told otherwise, only these are hidden."""
+    """Find exposed sensitive cells; by default only these are hidden."""
     table, levels = problem.table, problem.levels
     mask = problem.primary if hidden is None else hidden | problem.primary
     left = movable(mask, Equations.of(table.matrix, table.columns))

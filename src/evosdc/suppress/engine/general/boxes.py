@@ -271,20 +271,20 @@ class Boxes:
     ) -> float:
         """Publish some secondaries and cover what broke, if that costs no more.
 
-        The boxes' own prices steer, `cost` decides. Returns the change of the cost.
+        The boxes' own prices guide it, `cost` decides. Returns the change of the cost.
         """
         witnesses.follow(self.field.rows)
         witnesses.make_space(_WITNESSES_A_CALL, self._entries())
         pool = witnesses.pool
         return float(kernels.ruin(self.field, pool, hidden, targets, shuffle, cost))
 
-    def only_box(self, asked: Demand, price: Real) -> Move | None:
+    def only_box(self, demand: Demand, price: Real) -> Move | None:
         """Find the cheapest box, no cycle, at given prices.
 
         They are 0 for hidden cells, and infinite for cells that must stay.
         """
         field = self.field._replace(price=price)
-        size = kernels.find_only_box(field, asked.cell, asked.sign, asked.amount)
+        size = kernels.find_only_box(field, demand.cell, demand.sign, demand.amount)
         if size == 0:
             return None
         order = np.argsort(field.cells[:size])

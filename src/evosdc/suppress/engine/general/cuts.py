@@ -50,10 +50,10 @@ Basis = tuple[NDArray[np.int8], NDArray[np.int8]]
 # Cuts of a round at most. With half as many the relaxation is solved more often, with
 # twice as many one cut less often serves several levels.
 _CUTS_A_ROUND = 60
-# Levels that are asked in vain after a cut, for each cut so far, before a round ends.
-# At half of it rounds are short, at twice of it most programs find no cut.
+# Levels that are attacked in vain after a cut, for each cut so far, before a round
+# ends. At half of it rounds are short, at twice of it most programs find no cut.
 _LEVELS_IN_VAIN = 8
-# Levels that one worker is asked for at a time. Half as many are more messages, twice
+# Levels that one worker attacks at a time. Half as many are more messages, twice
 # as many wait longer for the slowest worker.
 _LEVELS_A_TASK = 4
 # Cells above which a task is one level: its programs take so long that who gave it must
@@ -79,7 +79,7 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AskedLevels:
+class LevelBatch:
     """Levels to be attacked, cells hidden to the extent `x`, and where to begin."""
 
     levels: tuple[Level, ...]
@@ -137,10 +137,10 @@ class LevelPrograms:
                 if cut is not None:
                     yield cut
 
-    def attack(self, asked: AskedLevels) -> AttackedLevels:
-        """Attack some levels, whatever was asked before."""
-        self._begin(asked.basis)
-        found = [self._attack(level, asked.x) for level in asked.levels]
+    def attack(self, batch: LevelBatch) -> AttackedLevels:
+        """Attack some levels; the answer does not depend on earlier ones."""
+        self._begin(batch.basis)
+        found = [self._attack(level, batch.x) for level in batch.levels]
         return AttackedLevels(
             tuple(cut for cut, _ in found),
             tuple(deviation for _, deviation in found),
@@ -257,16 +257,16 @@ class LevelPrograms:
 
 
 def programs_of(problem: Problem) -> LevelPrograms:
-    """Return the programs of a problem, loaded when they are asked for first."""
+    """Return the programs of a problem, loaded when they are used first."""
     if _LOADED not in problem.derived:
         problem.derived[_LOADED] = LevelPrograms(problem)
     found: LevelPrograms = problem.derived[_LOADED]
     return found
 
 
-def attack_levels(problem: Problem, asked: AskedLevels) -> AttackedLevels:
+def attack_levels(problem: Problem, batch: LevelBatch) -> AttackedLevels:
     """Attack some levels: what any worker can do."""
-    return programs_of(problem).attack(asked)
+    return programs_of(problem).attack(batch)
 
 
 class AttackCuts:
@@ -285,9 +285,9 @@ class AttackCuts:
         few = problem.hideable.sum() <= _CELLS_OF_SLOW_PROGRAMS
         self._size = _LEVELS_A_TASK if few else 1
         self._public = _levels_of(problem)
-        # In the order in which they are asked next. Levels against other attackers are
-        # added when a deviation that covers one for the public moves their cells.
-        sums = (Level(*asked) for asked in problem.sum_levels)
+        # In the order in which they are attacked next. Levels against other attackers
+        # are added when a deviation that covers one for the public moves their cells.
+        sums = (Level(*level) for level in problem.sum_levels)
         self._levels = [*self._public, *sums]
         self._listed: set[tuple[int, int, int]] = set()
         self._owners = make_knowledge(
@@ -304,10 +304,10 @@ class AttackCuts:
         """Yield cuts that cells hidden to the extent `x` violate.
 
         A round ends after some cuts, since one cut often serves several levels, or when
-        levels that are asked after the first cut no longer give any: solving for a new
-        `x` tells more. The next round begins with the levels that gave cuts and those
-        that were not asked. A round without cuts has asked every level. Waves are of
-        twice as many parts each time: often one cut is all that is wanted.
+        levels that are attacked after the first cut no longer give any: solving for a
+        new `x` tells more. The next round begins with the levels that gave cuts and
+        those that were not attacked. A round without cuts has attacked every level.
+        Waves are of twice as many parts each time: often one cut is all that is wanted.
         """
         waiting, violated, covered = deque(self._levels), list[Level](), list[Level]()
         parts, since = 1, 0
@@ -341,12 +341,12 @@ class AttackCuts:
         self, wave: list[Level], x: Real, stopped: Callable[[], bool]
     ) -> Iterator[tuple[Level, Cut | None]]:
         """Attack the levels of a wave, all from where the last wave ended."""
-        asked = [
-            AskedLevels(tuple(wave[k : k + self._size]), x, self._basis)
+        batches = [
+            LevelBatch(tuple(wave[k : k + self._size]), x, self._basis)
             for k in range(0, len(wave), self._size)
         ]
-        answers = self._pool.each(attack_levels, asked, len(asked), stopped)
-        for part, answer in zip(asked, answers, strict=False):
+        answers = self._pool.each(attack_levels, batches, len(batches), stopped)
+        for part, answer in zip(batches, answers, strict=False):
             self._basis = answer.basis
             for level, cut, deviation in zip(
                 part.levels, answer.cuts, answer.deviations, strict=True

@@ -152,9 +152,9 @@ class ProgramEvaluator(GroupEvaluator):
                 part = state.open_rows(waiting.pop())
                 if len(part) < 2 or self._search.stopped():
                     continue
-                asked = [table.demand(row) for row in part]
+                demands = [table.demand(row) for row in part]
                 price = np.where(state.hidden, 0.0, problem.cost)
-                move = table.programs.cheapest_together(asked, price)
+                move = table.programs.cheapest_together(demands, price)
                 if move is None:
                     middle = len(part) // 2
                     waiting += [part[middle:], part[:middle]]

@@ -36,7 +36,7 @@ _MOST_CUTS = 4000
 # which hide more; at twice as much, a first pattern may take ten seconds.
 _MOST_LEVELS_TIMES_CELLS = 10_000_000
 _QUICK, _SLOW = "programs are quick", "programs over all cells are slow"
-# Programs, those of the largest levels, by which it is told whether they are slow. One
+# Programs, those of the largest levels, that show whether they are slow. One
 # alone may be misleading; twice as many delay the first pattern by some seconds.
 _PROGRAMS_TRIED = 3
 # A way to ask for a deviation that meets a demand. The price of moving a cell has one
@@ -81,16 +81,16 @@ class LearnedCuts:
         """Begin with a pattern from which cells are to be published."""
         return Slacks(self, hidden)
 
-    def learn(self, asked: Demand, rows: Long, multipliers: Real) -> None:
+    def learn(self, demand: Demand, rows: Long, multipliers: Real) -> None:
         """Keep what some equations together say of a level that was not reached.
 
-        Cells count with the room that an attacker leaves them, if one asked. Of a level
-        that stands for a width only the part that every pattern needs is kept.
+        Cells count with the room that the attacker of the demand leaves them. Of a
+        level that stands for a width only the part that every pattern needs is kept.
         """
-        needed = self._levels.get((tuple(asked.cells), asked.sign), 0.0)
+        needed = self._levels.get((tuple(demand.cells), demand.sign), 0.0)
         if not needed:
             return
-        least = asked._replace(amount=min(asked.amount, needed))
+        least = demand._replace(amount=min(demand.amount, needed))
         cut = self._cut(least, rows, multipliers)
         if cut is None:
             return
@@ -101,18 +101,18 @@ class LearnedCuts:
         for i, by in zip(cut.cells.tolist(), cut.coefficients.tolist(), strict=True):
             self.having.setdefault(i, []).append((number, by))
 
-    def _cut(self, asked: Demand, rows: Long, multipliers: Real) -> Cut | None:
+    def _cut(self, demand: Demand, rows: Long, multipliers: Real) -> Cut | None:
         """Write the sum of equations as a cut: what lets the cell move must be hidden.
 
         It holds for all multipliers, so they are rounded to a grid.
         """
-        cell, sign, amount, _, more = asked
+        cell, sign, amount, _, more = demand
         y = np.zeros(self._transposed.shape[1])
         y[rows] = multipliers
         if more:
             z = np.asarray(self._transposed @ np.rint(-y * MULTIPLIER_GRID))
-            z[asked.cells] += MULTIPLIER_GRID
-            return self._written(sign * z / (MULTIPLIER_GRID * amount), asked)
+            z[demand.cells] += MULTIPLIER_GRID
+            return self._written(sign * z / (MULTIPLIER_GRID * amount), demand)
         at = slice(*self._transposed.indptr[cell : cell + 2])
         own = self._transposed.indices[at], self._transposed.data[at]
         size = float(own[1] @ y[own[0]])
@@ -123,17 +123,17 @@ class LearnedCuts:
             return None
         moves = -sign * z / (z[cell] * amount)
         moves[cell] = 0.0
-        return self._written(moves, asked)
+        return self._written(moves, demand)
 
-    def _written(self, moves: Real, asked: Demand) -> Cut | None:
+    def _written(self, moves: Real, demand: Demand) -> Cut | None:
         """Write as a cut how a demand is met by what each cell is moved."""
-        problem, tight = self._problem, asked.tight
+        problem, tight = self._problem, demand.tight
         moves[~problem.hideable] = 0.0
         cells = np.flatnonzero(moves)
         moves = moves[cells]
         up, down = problem.up[cells], problem.down[cells]
         if tight is not None:
-            up, down = tight.within(cells, up, down, asked.cell)
+            up, down = tight.within(cells, up, down, demand.cell)
         room = np.where(moves > 0, up, down)
         return capacity_cut(cells, np.abs(moves) * room, problem.primary[cells], _SHORT)
 
@@ -199,7 +199,7 @@ class Programs:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.asked = 0
+        self.solved = 0
         table = problem.table
         self.sets = up_sets(table)
         self._columns = independent_equations(table, self.sets)
@@ -214,7 +214,7 @@ class Programs:
     def _slow(self) -> bool:
         """Whether the first programs of a pattern take too long over the whole table.
 
-        It is asked once: what programs answer must not depend on what was asked before.
+        It is measured once: answers must not depend on earlier programs.
         """
         problem = self.problem
         if _SLOW not in problem.derived:
@@ -249,7 +249,7 @@ class Programs:
         """Whether programs over the whole table are quick."""
         return are_quick(self.problem)
 
-    def cheapest(self, asked: Demand, price: Real) -> Move | None:
+    def cheapest(self, demand: Demand, price: Real) -> Move | None:
         """Find a cheap deviation that meets a demand, or None.
 
         `price` has one entry for each cell of the table: what moving it costs, 0 for
@@ -262,25 +262,25 @@ class Programs:
             free = self._free
         else:
             free = self.movable(may_move)
-        if not free[asked.cells].any():
+        if not free[demand.cells].any():
             return None
         price[~free] = np.inf
         few = 3 * np.count_nonzero(free) < len(self._whole.cells)
         model = self._model(np.flatnonzero(free)) if few else self._whole
-        return self._ask(model, asked, price)
+        return self._ask(model, demand, price)
 
-    def cheapest_together(self, asked: Sequence[Demand], price: Real) -> Move | None:
+    def cheapest_together(self, demand: Sequence[Demand], price: Real) -> Move | None:
         """Find the cheapest deviation that meets several demands of the public."""
-        self.asked += 1
+        self.solved += 1
         whole = self._whole
-        return whole.cheapest_together(asked, price[whole.cells])
+        return whole.cheapest_together(demand, price[whole.cells])
 
-    def farthest(self, asked: Demand) -> tuple[float, Move | None]:
+    def farthest(self, demand: Demand) -> tuple[float, Move | None]:
         """How far a cell can move when everything that may be hidden is."""
-        self.asked += 1
-        return self._whole.farthest(asked)
+        self.solved += 1
+        return self._whole.farthest(demand)
 
-    def hide_totals(self, asked: Demand, price: Real) -> Move | None:
+    def hide_totals(self, demand: Demand, price: Real) -> Move | None:
         """Move a cell with an inner cell below it and all totals above that, or None.
 
         Raising one inner cell and every total it is part of keeps all equations, and
@@ -288,14 +288,14 @@ class Programs:
         hides margins until the table is safe. Of a sum the cells are moved one by one,
         until one of them can be moved far enough.
         """
-        for cell in asked.cells:
-            found = self._hide_totals(asked._replace(cell=cell), price)
+        for cell in demand.cells:
+            found = self._hide_totals(demand._replace(cell=cell), price)
             if found is not None:
                 return found
         return None
 
-    def _hide_totals(self, asked: Demand, price: Real) -> Move | None:
-        (cell, sign, amount, tight, _), problem = asked, self.problem
+    def _hide_totals(self, demand: Demand, price: Real) -> Move | None:
+        (cell, sign, amount, tight, _), problem = demand, self.problem
         if self.sets is None:
             return None
         below = self.sets.inner_below(cell)
@@ -328,24 +328,24 @@ class Programs:
     def among(self, hidden: Flags) -> Question:
         """Return a way to ask many questions about deviations of hidden cells only.
 
-        Why a program had no answer is told to `learned`, where every safe pattern must
+        `learned` receives why a program had no answer, where every safe pattern must
         have one.
         """
         model = self._model(np.flatnonzero(hidden))
 
-        def ask(asked: Demand, price: Real) -> Move | None:
-            move = self._ask(model, asked, price)
+        def answer(demand: Demand, price: Real) -> Move | None:
+            move = self._ask(model, demand, price)
             why = model.refusal() if move is None else None
-            if why is not None and (asked.tight is None or asked.tight.binding):
-                self.learned.learn(asked, *why)
+            if why is not None and (demand.tight is None or demand.tight.binding):
+                self.learned.learn(demand, *why)
             return move
 
-        return ask
+        return answer
 
     def _model(self, cells: Long) -> DeviationModel:
         up, down = self.problem.up, self.problem.down
         return DeviationModel(self._columns, cells, up, down, self._slow)
 
-    def _ask(self, model: DeviationModel, asked: Demand, price: Real) -> Move | None:
-        self.asked += 1
-        return model.cheapest(asked, price[model.cells])
+    def _ask(self, model: DeviationModel, demand: Demand, price: Real) -> Move | None:
+        self.solved += 1
+        return model.cheapest(demand, price[model.cells])

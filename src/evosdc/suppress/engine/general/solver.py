@@ -156,7 +156,7 @@ class PairedCells:
     def multipliers(
         self,
         left: Real,
-        asked: int | None,
+        kept: int | None,
         up: Real,
         down: Real,
         extra: Real | None = None,
@@ -164,7 +164,7 @@ class PairedCells:
         """Multipliers of all equations, from those of the equations that are left.
 
         Equations that made a class get such multipliers that the sum of all, and
-        `extra`, has one cell of each class: that which is asked about, if any, and else
+        `extra`, has one cell of each class: `kept` where it is one of them, and else
         the one with the least room the way the sum goes. What follows is strongest.
         """
         y = np.zeros(self._part.shape[0])
@@ -172,7 +172,7 @@ class PairedCells:
         z = np.asarray(self._part.T @ y)
         if extra is not None:
             z += extra
-        keeps = self._keepers(z, asked, up, down)
+        keeps = self._keepers(z, kept, up, down)
         sums, sign = z.tolist(), self.sign.tolist()
         for joined in reversed(self._joined):
             empty = joined.second
@@ -195,13 +195,13 @@ class PairedCells:
         cells, data = part.indices[line].tolist(), part.data[line].tolist()
         return list(zip(cells, data, strict=True))
 
-    def _keepers(self, z: Real, asked: int | None, up: Real, down: Real) -> set[int]:
+    def _keepers(self, z: Real, kept: int | None, up: Real, down: Real) -> set[int]:
         """The cell of each class that stays in a sum of equations."""
         total = self.price(z * self.sign)
         ways = total[self.of] * self.sign
         room = np.where(ways > 0, up, down)
-        if asked is not None:
-            room[asked] = -1.0
+        if kept is not None:
+            room[kept] = -1.0
         order = np.lexsort((room, self.of))
         return set(order[self._starts].tolist())
 

@@ -75,10 +75,10 @@ def with_sums(problem: Problem, demands: Demands) -> Demands:
     """
     real, known = len(problem.attackers), problem.knowledge
     rows: list[tuple[int, int, float, int]] = []
-    asked = {(cells, sign): amount for cells, sign, amount in problem.sum_levels}
+    amounts = {(cells, sign): amount for cells, sign, amount in problem.sum_levels}
     for who in range(real, len(known)):
         cells = known.cells(who).tolist()
-        levels = {sign: asked.get((tuple(cells), sign), 0.0) for sign in (1, -1)}
+        levels = {sign: amounts.get((tuple(cells), sign), 0.0) for sign in (1, -1)}
         if not any(levels.values()):
             inside = np.flatnonzero(np.isin(demands.cell, cells))
             if len(inside):
@@ -98,7 +98,7 @@ def with_sums(problem: Problem, demands: Demands) -> Demands:
 def refuse_unreachable(programs: Programs, demands: Demands, among: list[int]) -> None:
     """Raise a `LevelError` that names every level no pattern can give, if any.
 
-    Only the demands in `among` are asked about; the others are known to be covered.
+    Only the demands in `among` are checked; the others are known to be covered.
     """
     levels = programs.problem.levels
     row_of = {

@@ -188,7 +188,7 @@ class NetworkMender:
     Parameters
     ----------
     network
-        The table; its costs steer the paths.
+        The table; its costs guide the paths.
     rng
         Gives the order in which broken levels are covered.
     """
