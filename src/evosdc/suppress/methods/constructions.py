@@ -204,7 +204,7 @@ def construct(problem: Problem, name: str, search: Search) -> Pattern:
     """Run one of them to its end, or until its run is over."""
     method = find_method(name)
     if name == FLAGSHIP:
-        # Flows solve a network for the public alone in no time.
+        # Flows solve a network for the public alone quickly.
         return run_for_public(problem, method, method.configure({}), search)
     return run_contracted(problem, method, method.configure({}), search)
 

@@ -73,7 +73,7 @@ _FIRST_PATTERN_SHARE = 0.9
 # sending them takes longer.
 _MOST_SENT, _MOST_TAKEN = 6, 2
 # Levels above which patterns, with what covers each level, are large. At half of it
-# fewer patterns of middling tables travel, at twice of it sending them is felt.
+# fewer patterns of middling tables travel, at twice of it sending them delays a run.
 _LEVELS_OF_LARGE_PATTERNS = 2000
 
 
@@ -142,14 +142,14 @@ class Island:
         admit(self.population, state, search, "by programs over the whole table")
 
     def admit_pattern(self, pattern: Pattern) -> None:
-        """Let in a pattern that was found elsewhere."""
+        """Admit a pattern that was found elsewhere."""
         known = self.population.states
         if any(np.array_equal(pattern.hidden, state.hidden) for state in known):
             return
         self.population.add(restored(self.engine, pattern, self.search))
 
     def repair_candidate(self, hidden: Flags, stopped: Stopped) -> None:
-        """Make a candidate safe and let it in."""
+        """Make a candidate safe and admit it."""
         parent = self.population.states[0]
         child = self.mender.child(parent, hidden | self.problem.primary)
         admit_child(self.population, child, self.mender, self.search, stopped)
@@ -160,16 +160,16 @@ class Island:
         noise: Fractions | float = 1.0,
         order: NDArray[np.int64] | None = None,
     ) -> None:
-        """Let in a pattern whose cells are cheap to the extent that a share says."""
-        hopeless = _MOST_COST_TO_PRUNE * self.population.states[0].cost
+        """Admit a pattern whose cells are cheap to the extent that a share says."""
+        max_cost = _MOST_COST_TO_PRUNE * self.population.states[0].cost
         stopped = self.search.stopped
         state = guided_state(
-            self.engine, self.mender, share, noise, stopped, order, hopeless
+            self.engine, self.mender, share, noise, stopped, order, max_cost
         )
         admit(self.population, state, self.search, "guided by the bound")
 
     def build_randomised(self, rng: np.random.Generator) -> None:
-        """Let in a pattern guided by the relaxation and by good patterns, with noise.
+        """Admit a pattern guided by the relaxation and by good patterns, with noise.
 
         The order in which levels are covered matters more than what breeding can put
         together. Prices fall on the cells that good patterns hide, as the trails of
@@ -183,7 +183,7 @@ class Island:
         self.build_guided(share, noise, rng.permutation(levels))
 
     def renew(self, rng: np.random.Generator, stopped: Stopped) -> None:
-        """Keep the best half of the patterns and let in others."""
+        """Keep the best half of the patterns and admit others."""
         population = self.population
         del population.states[population.size // 2 :]
         population.cost = population.cost[: population.size // 2]
@@ -197,7 +197,7 @@ class Island:
         return tuple(state.pattern() for state in self.population.states[:most])
 
     def operators(self) -> tuple[Operator, ...]:
-        """Return what betters these patterns."""
+        """Return the operators that improve these patterns."""
         return (
             Guided(self),
             PatternWalk(self, boxes=True),
@@ -236,7 +236,7 @@ class RemoteIsland:
         self._scheduler: Scheduler | None = None
 
     def go_on(self) -> None:
-        """Better the patterns until the run is stopped; build one where there is none.
+        """Improve the patterns until the run is stopped; build one where there is none.
 
         The first pattern may take as long as the run.
         """
@@ -283,7 +283,7 @@ class Islands(Exchange):
     Parameters
     ----------
     count
-        How many; None for as many as there are workers beside this one.
+        How many; None for as many as there are other workers.
     """
 
     work = staticmethod(explore)

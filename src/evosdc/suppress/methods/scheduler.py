@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 # A gap at which a pattern counts as proven: the tolerance of integer programmes.
 CLOSED = 2e-6
-# First turns wait while one operator gains so large a share of the cost a turn. At half
-# of it cutting a small table goes on for longer before other operators are tried, at
-# twice of it they are tried while the first bound still rises quickly.
+# First turns wait while one operator gains so large a share of the cost per turn. At
+# half of it cutting a small table goes on for longer before other operators are tried,
+# at twice of it they are tried while the first bound still rises quickly.
 _PAYING_GAIN = 0.003
 # What is left of an operator's credit after another turn of it. At 0.25 one lucky turn
 # decides, at 0.7 an operator that no longer gains keeps its share for four more turns.
@@ -117,7 +117,7 @@ class Slice:
 
 
 class Operator(Protocol):
-    """Something that betters patterns or bounds.
+    """Something that improves patterns or bounds.
 
     `bounds` says that it raises the bound, `proves` that it searches what the gap
     leaves: the smaller that is, the better.
@@ -394,7 +394,7 @@ class PatternWalk:
         )
 
     def _admit(self, walker: Walker) -> None:
-        """Let the best pattern in; walks of networks may have gone on from it."""
+        """Admit the best pattern; walks of networks may have gone on from it."""
         assert self._state is not None
         island = self._island
         if island.engine.is_network:

@@ -110,7 +110,7 @@ def meet_node_bound(
     leaving: bool,
     shift: int,
 ) -> None:
-    """Hide cells at a node until `amount` can leave (or enter) it beside a cell.
+    """Hide cells at a node until `amount` can leave (or enter) it through other cells.
 
     That much must pass the node in any pattern that covers the level, which is the row
     or column bound of Carvalho & Almeida (2005). Cells are taken cheapest first,

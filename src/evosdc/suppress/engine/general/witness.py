@@ -220,10 +220,10 @@ def clean_up(state: GeneralState, order: Cells | None, stopped: Stopped) -> Mask
 
     All are looked at, the most expensive first, or only those of an order.
 
-    A cell that no witness uses goes free of charge. Otherwise only the demands whose
-    witness uses it are asked again, with the cell forbidden: boxes and cycles first,
-    and programs where they are quick. What they say of cells that are needed is
-    remembered for other patterns.
+    A cell that no witness uses is published without a program. Otherwise only the
+    demands whose witness uses it are asked again, with the cell forbidden: boxes and
+    cycles first, and programs where they are quick. What they say of cells that are
+    needed is remembered for other patterns.
     """
     table, witnesses = state.table, state.witnesses
     problem, programs = table.problem, table.programs
