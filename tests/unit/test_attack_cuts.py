@@ -103,7 +103,7 @@ def test_a_round_begins_with_levels_that_gave_cuts(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ):
     asked = listened(monkeypatch)
-    monkeypatch.setattr("evosdc.suppress.engine.general.cuts._CUTS_A_ROUND", 5)
+    monkeypatch.setattr("evosdc.suppress.engine.general.cuts._CUTS_PER_ROUND", 5)
     cuts = AttackCuts(problem)
     x = problem.primary.astype(float)
     found = list(cuts.violated(x, lambda: False))

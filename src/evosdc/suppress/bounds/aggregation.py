@@ -50,7 +50,7 @@ _MOST_GROWTH = 0.5
 # longer ones that twice as many allow hardly ever cut.
 _MOST_EQUATIONS = 8
 # Cells hidden by less than this share are not asked whether they can move: a tolerance.
-_HIDDEN = 0.02
+_MIN_SHARE_HIDDEN = 0.02
 # Combinations of one round at most, and cells in all of them. With half of either a
 # round leaves more to the next one; twice as many are mostly of use for one cell only.
 _MOST_COMBINATIONS, _MOST_CELLS = 500, 100_000
@@ -382,7 +382,7 @@ class CombinedEquations:
 
     def _bridges(self, share: Real) -> Iterator[Cut]:
         """Yield rows in which a secondary stands almost alone."""
-        open_cells = (share > _HIDDEN) & ~self._problem.primary
+        open_cells = (share > _MIN_SHARE_HIDDEN) & ~self._problem.primary
         about = np.flatnonzero(open_cells)
         about = about[np.argsort(-share[about], kind="stable")]
         for _, cells, _ in self._combinations(share, about, np.zeros(len(about))):

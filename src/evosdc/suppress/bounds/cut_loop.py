@@ -44,7 +44,7 @@ _LEAST_RISE, _ROUNDS_WITHOUT_RISE = 1e-4, 3
 # there are more rounds; twice as many slow the relaxation down by cuts that overlap.
 _MOST_ROUNDED = 500
 # A learned cut is added where more than this is missing: well above rounding.
-_FAILED = 1e-4
+_MIN_VIOLATION = 1e-4
 # With so many cuts from one source the next one, which is slower, is not asked. At half
 # of it rounds get more numerous, at twice of it slow sources are asked more often.
 _ENOUGH_CUTS = 10
@@ -295,7 +295,7 @@ class CutLoop:
         """Yield the learned cuts that a fractional pattern fails as well."""
         hidden = np.where(self._problem.primary, 1.0, x)
         for cut in self._learned():
-            if cut.missing(hidden) > _FAILED:
+            if cut.missing(hidden) > _MIN_VIOLATION:
                 yield cut
 
     def _add_rounded(self) -> int:

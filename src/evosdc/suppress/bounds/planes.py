@@ -31,7 +31,7 @@ from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.problem.problem import Problem
 
 # What closing a cell counts whose two equations have met before.
-_MET = 1.0 / 64
+_WORTH_OF_PAIR_MET_BEFORE = 1.0 / 64
 # A set is worth having if so large a share of its pairs is new.
 _WORTH = 0.02
 # Sets of equations that are looked at: the three pairs of flat dimensions, and more
@@ -144,7 +144,7 @@ class _Packing:
             if cell in self._first:
                 other = self._first[cell][0]
                 pair = (min(row, other), max(row, other))
-                worth += _MET if pair in self._met else 1.0
+                worth += _WORTH_OF_PAIR_MET_BEFORE if pair in self._met else 1.0
         return worth
 
     def _join(self, row: int) -> list[int]:

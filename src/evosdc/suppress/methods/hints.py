@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.arrays import Long, Real
-from evosdc.suppress.engine.general.engine import GeneralEngine
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.problem.problem import Pattern, Problem
 
@@ -35,16 +35,12 @@ def read_quickly(problem: Problem, pattern: Pattern) -> tuple[Hint, ...]:
     or where other attackers ask as well.
     """
     hints = pattern.hints
-    if (
-        problem.network is not None
-        or problem.has_attackers
-        or len(problem.levels.slide)
-    ):
+    if problem.has_attackers or len(problem.levels.slide):
         return hints
     if not any(map(_is_large, hints)):
         return hints
-    engine = GeneralEngine(problem)
-    if not engine.has_boxes:
+    engine = engine_for(problem)
+    if engine.is_network or not engine.has_boxes:
         return hints
     state = engine.start(pattern.hidden)
     state.cover_free()

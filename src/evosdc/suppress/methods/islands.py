@@ -39,7 +39,13 @@ from evosdc.suppress.methods.scheduler import (
     Scheduler,
 )
 from evosdc.suppress.problem.problem import Pattern, Problem
-from evosdc.suppress.run.search import Assignment, Exchange, Findings, Search, resume
+from evosdc.suppress.run.search import (
+    Assignment,
+    Exchange,
+    Search,
+    SearchFindings,
+    resume,
+)
 
 Flags = NDArray[np.bool_]
 Fractions = NDArray[np.float64]
@@ -250,7 +256,7 @@ class RemoteIsland:
             pass
 
 
-def explore(posed: Problem, assignment: Assignment) -> Findings:
+def explore(posed: Problem, assignment: Assignment) -> SearchFindings:
     """Search for a while, from given patterns on."""
     guide: Guide = assignment.guide
     found = contraction_for(posed) if guide.contracted else None
@@ -274,7 +280,7 @@ def explore(posed: Problem, assignment: Assignment) -> Findings:
         remote.go_on()
     few = len(problem.levels) > _LEVELS_OF_LARGE_PATTERNS
     patterns = island.patterns(_MOST_TAKEN if few else _MOST_SENT)
-    return Findings(patterns, search.evaluations - before)
+    return SearchFindings(patterns, search.evaluations - before)
 
 
 class Islands(Exchange):

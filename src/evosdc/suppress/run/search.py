@@ -305,7 +305,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class SearchFindings:
     """The patterns that are better than those given, and how many were looked at."""
 
     patterns: tuple[Pattern, ...]
@@ -327,7 +327,7 @@ def resume(problem: Problem, given: Assignment) -> tuple[Search, Any]:
     return search, ongoing
 
 
-def go_on(problem: Problem, given: Assignment) -> Findings:
+def go_on(problem: Problem, given: Assignment) -> SearchFindings:
     """Search for a while."""
     search, ongoing = resume(problem, given)
     known = given.patterns[0]
@@ -335,7 +335,7 @@ def go_on(problem: Problem, given: Assignment) -> Findings:
     before = search.evaluations
     ongoing.go_on()
     better = (search.found,) if search.found.cost < known.cost else ()
-    return Findings(better, search.evaluations - before)
+    return SearchFindings(better, search.evaluations - before)
 
 
 class Exchange(Closing):
@@ -355,7 +355,7 @@ class Exchange(Closing):
     """
 
     # What workers do with an assignment.
-    work: Callable[[Problem, Assignment], Findings] = staticmethod(go_on)
+    work: Callable[[Problem, Assignment], SearchFindings] = staticmethod(go_on)
 
     def __init__(
         self,
@@ -371,7 +371,7 @@ class Exchange(Closing):
         usual = search.workers.others(_MOST_SEARCHES).count if self.timed else 0
         self.count = usual if count is None or (self.timed and not usual) else count
         self._pool = open_pool(search.workers.others(self.count), problem)
-        self._tasks: dict[int, Task[Findings]] = {}
+        self._tasks: dict[int, Task[SearchFindings]] = {}
         self._given = [0] * self.count
         self._first: float | None = None  # seconds that the first pattern took
         # What others have gained for this run, as a share of the cost.

@@ -33,7 +33,7 @@ from evosdc.table.status import FIXED, PRIMARY, SAFE
 Clique = frozenset[int]
 # What an inherited secondary must be movable by to count as not disclosed, where the
 # share asked for is 0: this share of its value.
-_EXACT = 1e-4
+_MIN_SHARE_OF_VALUE = 1e-4
 
 
 class _Totals(NamedTuple):
@@ -325,7 +325,9 @@ class PartProblems:
 
     def __init__(self, problem: Problem, share: float) -> None:
         self.problem = problem
-        wanted = max(share, _EXACT) * np.maximum(1.0, np.abs(problem.table.value))
+        wanted = max(share, _MIN_SHARE_OF_VALUE) * np.maximum(
+            1.0, np.abs(problem.table.value)
+        )
         if problem.table.is_integer:
             wanted = np.maximum(1.0, np.rint(wanted))
         self._upwards = problem.up >= problem.down

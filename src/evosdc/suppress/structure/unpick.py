@@ -24,7 +24,7 @@ from evosdc.suppress.structure.primitives import heap_pop, heap_push
 # A bound that moves by less than this share of itself is left where it is.
 _WORTH = 1e-6
 # A level counts as reached when all but rounding of it is.
-_REACHED = 1 - 1e-9
+_SHARE_THAT_REACHES = 1 - 1e-9
 # Equations are gone through this many times at most, on average.
 _ROUNDS = 20
 # Of some only a part has a place in the order; the rest is a closing group.
@@ -152,8 +152,8 @@ def _too_narrow(problem: Problem, low: Real, high: Real) -> Flags:
     reach = np.where(levels.sign > 0, high[levels.cell], -low[levels.cell])
     width = high[levels.slide] - low[levels.slide]
     narrow = np.zeros(len(problem.table), dtype=bool)
-    narrow[levels.cell[reach < levels.amount * _REACHED]] = True
-    narrow[levels.slide[width < levels.slide_amount * _REACHED]] = True
+    narrow[levels.cell[reach < levels.amount * _SHARE_THAT_REACHES]] = True
+    narrow[levels.slide[width < levels.slide_amount * _SHARE_THAT_REACHES]] = True
     return narrow
 
 

@@ -46,11 +46,11 @@ MOST_DIMENSIONS = 4
 # Demands and cells dealt with between two looks at the clock. Half as many look twice
 # as often; twice as many pass a limit of time by as much more.
 _ROWS_A_CALL = 64
-_CELLS_A_CALL = 32
+_CELLS_PER_CALL = 32
 # Witnesses that a kernel may store in one go, and cells of them. Half as much space is
 # full after fewer demands of a call; twice as much is memory that stays empty.
 _WITNESSES_A_CALL = 4096
-_ENTRIES_A_CALL = 65536
+_ENTRIES_PER_CALL = 65536
 
 
 def lay_out(dimensions: Sequence[Dimension], codes: Int) -> CodeGrid | None:
@@ -254,7 +254,7 @@ class Boxes:
         at = 0
         while at < len(cells) and not stopped():
             witnesses.make_space(_WITNESSES_A_CALL, self._entries())
-            part = cells[at : at + _CELLS_A_CALL]
+            part = cells[at : at + _CELLS_PER_CALL]
             done = kernels.drop_cells(self.field, witnesses.pool, hidden, part)
             if done == 0:
                 # One cell asks for more space than a call has: it stays hidden.
@@ -291,7 +291,7 @@ class Boxes:
         return Move(field.cells[order].copy(), field.by[order].copy())
 
     def _entries(self) -> int:
-        return 8 * len(self.field.cells) + _ENTRIES_A_CALL
+        return 8 * len(self.field.cells) + _ENTRIES_PER_CALL
 
 
 def boxes_of(problem: Problem, rows: Rows) -> Boxes | None:

@@ -49,13 +49,13 @@ _LOADED = "level programs"
 Basis = tuple[NDArray[np.int8], NDArray[np.int8]]
 # Cuts of a round at most. With half as many the relaxation is solved more often, with
 # twice as many one cut less often serves several levels.
-_CUTS_A_ROUND = 60
+_CUTS_PER_ROUND = 60
 # Levels that are attacked in vain after a cut, for each cut so far, before a round
 # ends. At half of it rounds are short, at twice of it most programs find no cut.
-_LEVELS_IN_VAIN = 8
+_LEVELS_WITHOUT_CUT = 8
 # Levels that one worker attacks at a time. Half as many are more messages, twice
 # as many wait longer for the slowest worker.
-_LEVELS_A_TASK = 4
+_LEVELS_PER_TASK = 4
 # Cells above which a task is one level: its programs take so long that who gave it must
 # be able to stop in between. At half of it workers wait more, at twice of it a limit of
 # time may be passed by some seconds.
@@ -283,7 +283,7 @@ class AttackCuts:
         self._pool = LazyPool(problem) if pool is None else pool
         self._programs = programs_of(problem)
         few = problem.hideable.sum() <= _CELLS_OF_SLOW_PROGRAMS
-        self._size = _LEVELS_A_TASK if few else 1
+        self._size = _LEVELS_PER_TASK if few else 1
         self._public = _levels_of(problem)
         # In the order in which they are attacked next. Levels against other attackers
         # are added when a deviation that covers one for the public moves their cells.
@@ -311,8 +311,8 @@ class AttackCuts:
         """
         waiting, violated, covered = deque(self._levels), list[Level](), list[Level]()
         parts, since = 1, 0
-        while waiting and len(violated) < _CUTS_A_ROUND and not stopped():
-            if violated and since > _LEVELS_IN_VAIN * (1 + len(violated)):
+        while waiting and len(violated) < _CUTS_PER_ROUND and not stopped():
+            if violated and since > _LEVELS_WITHOUT_CUT * (1 + len(violated)):
                 break
             wave: list[Level] = []
             while waiting and len(wave) < parts * self._size:

@@ -25,7 +25,7 @@ from evosdc.suppress.problem.problem import Pattern
 _MOST_REMEMBERED = 5000
 # A level that no pattern gives is lowered to what can be had less this share: a
 # tolerance, well above that of a solver.
-_LOWERED_BY = 1e-6
+_SHARE_TAKEN_OFF_LEVELS = 1e-6
 # Pairs of a demand and an attacker that are looked at once time is up; the judge looks
 # at all. At half of it fewer patterns that were stopped are safe from all attackers, at
 # twice of it a limit of time is passed by seconds more.
@@ -274,7 +274,12 @@ class GeneralState:
         if far >= amount * (1 - SHORT) and move is not None:
             self.take(row, move)  # only rounding kept it from being covered
             return
-        table.lower(row, far * (1 - _LOWERED_BY) if far > _LOWERED_BY * amount else 0.0)
+        table.lower(
+            row,
+            far * (1 - _SHARE_TAKEN_OFF_LEVELS)
+            if far > _SHARE_TAKEN_OFF_LEVELS * amount
+            else 0.0,
+        )
         self.witnesses.follow(table.rows)
 
     def cover_free(

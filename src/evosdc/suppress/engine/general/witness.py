@@ -29,7 +29,7 @@ _WITNESSES = 1024
 _ENTRIES = 16384
 # Pairs of a demand and an attacker that are listed at a time. Half as many are listed
 # in more calls, twice as many take more memory; no row has as many.
-_PAIRS = 65536
+_PAIRS_PER_CALL = 65536
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +92,16 @@ class Witnesses:
         """
         if not len(self.rows.knowledge.cell):
             return []
-        row, attacker = np.empty(_PAIRS, np.int64), np.empty(_PAIRS, np.int64)
+        row, attacker = (
+            np.empty(_PAIRS_PER_CALL, np.int64),
+            np.empty(_PAIRS_PER_CALL, np.int64),
+        )
         found: set[tuple[int, int]] = set()
         while True:
             count = pools.list_unguarded(self.pool, self.rows, row, attacker)
             pairs = zip(row[:count].tolist(), attacker[:count].tolist(), strict=True)
             found.update(pairs)
-            if count < _PAIRS or len(found) >= most:
+            if count < _PAIRS_PER_CALL or len(found) >= most:
                 return sorted(found)
 
     @property

@@ -22,9 +22,9 @@ from evosdc.suppress.problem.problem import Levels, Problem
 EPSILON = 1e-7
 # How much more of a cell than of the others that cross must be hidden.
 _VIOLATED = 1e-4
-_HIDDEN = 1e-9
+_MIN_SHARE_HIDDEN = 1e-9
 # More than any cell is hidden.
-_ANY = 4.0
+_WEIGHT_OF_PRIMARIES = 4.0
 # Cells asked for in one call of the kernel, between two looks at the clock.
 _CELLS_PER_CALL = 256
 
@@ -315,9 +315,9 @@ class _PieceCuts:
     def bridges(self, x: Real, stopped: Callable[[], bool]) -> Iterator[Cut]:
         """Yield the bridge cuts that cells hidden to the extent `x` violate."""
         piece = self._piece
-        weight = np.where(piece.primary, _ANY, x[piece.cells])
+        weight = np.where(piece.primary, _WEIGHT_OF_PRIMARIES, x[piece.cells])
         support = np.flatnonzero(
-            (weight > _HIDDEN) & ((piece.up > 0) | (piece.down > 0))
+            (weight > _MIN_SHARE_HIDDEN) & ((piece.up > 0) | (piece.down > 0))
         )
         share = weight[support]
         net = _network_of(piece, support, share, share)

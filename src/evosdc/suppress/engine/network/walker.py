@@ -39,7 +39,7 @@ DEFAULT = WalkOptions(most=3, blur=0.8, turn=40, memory=20, patience=400)
 _STEPS_PER_SECONDARY = 20
 _SHARES = (0.3, 0.6, 1.0)
 # Steps between two looks at the clock.
-_PIECE = 20
+_STEPS_PER_CALL = 20
 # A step that costs this share more than allowed is given up before it is tidied, since
 # tidying rarely saves more.
 _SLACK = 0.03
@@ -230,7 +230,7 @@ class NetworkWalker:
         turn = self._options.turn
         end = self.steps + (turn if most is None else min(turn, most))
         while self.steps < end and not stopped():
-            wanted = min(_PIECE, end - self.steps)
+            wanted = min(_STEPS_PER_CALL, end - self.steps)
             made = walk_on(
                 self._state.net._replace(arcs=arcs),
                 self._log,
