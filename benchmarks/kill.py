@@ -9,7 +9,7 @@ again, and so on; then it ends. It writes down when it found what. Reported for 
 moment: how long before it the best pattern was found that the checkpoint does not have,
 and how old the checkpoint was; of a synthesis, whose candidates change all the time,
 the latter. Exit code 1 where anything older than ten seconds was lost, or the last
-answer is not SAFE or dearer than a checkpoint.
+answer is not SAFE or costs more than a checkpoint.
 """
 
 from __future__ import annotations

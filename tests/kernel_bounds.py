@@ -5,7 +5,7 @@
     NUMBA_BOUNDSCHECK=1 python tests/kernel_bounds.py         compiled, in minutes
 
 Compiled code reads past the end of an array without a word; with either switch such a
-read is an IndexError. The last compiles everything anew, so it wants a cache of its
+read is an IndexError. The last compiles everything again, so it wants a cache of its
 own: `make boundscheck`.
 """
 
@@ -177,7 +177,7 @@ def next_number(counter: np.ndarray) -> int:
 
 
 def large_early() -> None:
-    """Take the ways of large tables on small ones: plain Python reads these anew."""
+    """Take the ways of large tables on small ones: plain Python reads these again."""
     cover._PATHS = cover._SEARCHES = cheapest_flow._SEARCHES = 1
     programs._MOST_LEVELS_TIMES_CELLS, model.NEIGHBOURS = 3, 3
     encoding._DENSE_CELLS = 8

@@ -44,7 +44,7 @@ def deadly_once(_: int, flag: str) -> str:
     return "survived"
 
 
-def errand_lost_once(
+def task_lost_once(
     flag: str, worker_state: WorkerState, task: Task
 ) -> tuple[Arrays, int]:
     """Do a task; kill the process that is first in the second half of a round."""

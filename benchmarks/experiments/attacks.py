@@ -84,7 +84,7 @@ def conduct(
         )
     paths = csv_files(data, files)
     pieces = Pieces(
-        output / "attacks.csv", Row, lambda r: (r.file, f"{r.seed:09d}"), anew=force
+        output / "attacks.csv", Row, lambda r: (r.file, f"{r.seed:09d}"), again=force
     )
     for path in paths:
         table = pa.table(read_records(path).frame)

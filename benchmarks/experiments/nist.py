@@ -102,7 +102,7 @@ def conduct(
     original = read_excerpt(data / f"{target}.csv.gz")
     board = read_board(data / "crc_scores.csv", target)
     pieces = Pieces(
-        output / "nist.csv", Entry, lambda e: (e.features, e.seed), anew=force
+        output / "nist.csv", Entry, lambda e: (e.features, e.seed), again=force
     )
     for name in families or SETS:
         names = [n for n in SETS[name] or original if n in original]

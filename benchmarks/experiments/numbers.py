@@ -81,7 +81,7 @@ def conduct(
         output / "numbers.csv",
         Row,
         lambda r: (r.file, f"{r.seed:09d}", r.synthesiser),
-        anew=force,
+        again=force,
     )
     for path in paths:
         frame = pa.table(read_records(path).frame)

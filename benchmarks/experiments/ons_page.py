@@ -171,7 +171,7 @@ def _tables(facts: Sequence[Row]) -> str:
 def _savings(rows: Sequence[Row], usual: Sequence[Row]) -> str:
     out = [
         "## Cost saved against order-by-weight",
-        "Mean percentage; negative where a method is dearer. A to F: 200x5, 200x50 "
+        "Mean percentage; negative where a method costs more. A to F: 200x5, 200x50 "
         "and 4000x10 with 10 % (A, C, E) and 2 % (B, D, F) sensitive. Where some runs "
         "do not count, the mean is over those that do, and says so: it does not "
         "compare with the others.",

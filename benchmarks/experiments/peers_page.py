@@ -75,7 +75,7 @@ def _pairs(rows: Sequence[Row]) -> list[Pair]:
     return [(b[OURS], b[THEIRS]) for b in by_program if len(b) == 2]
 
 
-def dearer(pair: Pair) -> bool:
+def costlier(pair: Pair) -> bool:
     """Whether ours costs more than theirs."""
     ours, theirs = pair
     return not theirs["failed"] and ours["cost"] > theirs["cost"] * (1 + _SAME)
@@ -94,7 +94,7 @@ def _summary(pairs: Sequence[Pair]) -> str:
     head = (
         "family",
         "tables",
-        "dearer",
+        "more expensive",
         "cheaper",
         "slower to the proof",
         "proven",
@@ -110,7 +110,7 @@ def _summary(pairs: Sequence[Pair]) -> str:
             [
                 family,
                 str(len(both)),
-                str(sum(map(dearer, both))),
+                str(sum(map(costlier, both))),
                 str(sum(a["cost"] < b["cost"] * (1 - _SAME) for a, b in answered)),
                 str(sum(map(slower, both))),
                 str(sum(bool(a["proven"]) for a, _ in both)),
@@ -131,7 +131,7 @@ def _line(pair: Pair) -> list[str]:
     words = [
         word
         for word, holds in (
-            ("dearer", dearer(pair)),
+            ("more expensive", costlier(pair)),
             ("slower", slower(pair)),
             ("not safe", ours["safe"] is not True),
             ("OPT not safe", not theirs["failed"] and theirs["safe"] is not True),

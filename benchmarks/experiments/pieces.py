@@ -29,7 +29,7 @@ class Pieces(Generic[Row]):
         The dataclass of a row.
     key
         What names a run; all its rows have the same.
-    anew
+    again
         Whether rows of earlier runs are dropped.
     """
 
@@ -39,12 +39,12 @@ class Pieces(Generic[Row]):
         kind: type[Row],
         key: Callable[[Row], tuple[str, ...]],
         *,
-        anew: bool = False,
+        again: bool = False,
     ) -> None:
         self.path = path
         self._key = key
         self._runs: dict[tuple[str, ...], list[Row]] = {}
-        if path.exists() and not anew:
+        if path.exists() and not again:
             for row in _read(path, kind):
                 self._runs.setdefault(key(row), []).append(row)
 
@@ -72,7 +72,7 @@ def _read(path: Path, kind: type[Row]) -> list[Row]:
             raise InputError(
                 f"{path} has other columns",
                 expected=", ".join(hints),
-                hint="--force begins anew; or choose another directory",
+                hint="--force begins again; or choose another directory",
             )
         return [kind(**{n: _value(hints[n], row[n]) for n in hints}) for row in reader]
 

@@ -33,16 +33,16 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_tiny(folder: Path, settings: Settings = TINY, **more) -> list[Row]:
-    heard: list[Row] = []
+    received: list[Row] = []
     conduct(
         gensup.EXPERIMENT,
         settings,
         folder,
         command="python -m benchmarks gensup",
-        on_row=lambda row, done, total: heard.append(row),
+        on_row=lambda row, done, total: received.append(row),
         **more,
     )
-    return heard
+    return received
 
 
 def stored(folder: Path) -> list[Row]:
@@ -134,7 +134,7 @@ def test_rows_that_are_there_are_not_run_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_force_begins_anew(tmp_path: Path) -> None:
+def test_force_begins_again(tmp_path: Path) -> None:
     run_tiny(tmp_path)
     assert len(run_tiny(tmp_path, force=True)) == 8
     provenance = json.loads((tmp_path / "gensup.provenance.json").read_text())

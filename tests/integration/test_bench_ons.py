@@ -159,15 +159,15 @@ def test_interrupted_studies_go_on(
 ) -> None:
     for name in ("dots", "trade_off"):
         monkeypatch.setattr(ons_page, name, lambda *_: None)
-    heard: list[Row] = []
+    received: list[Row] = []
     conduct(
         ons.EXPERIMENT,
         SMALL,
         tmp_path,
         command="x",
-        on_row=lambda row, *_: heard.append(row),
+        on_row=lambda row, *_: received.append(row),
     )
-    assert len(heard) == 3
+    assert len(received) == 3
     page = tmp_path / "ons.md"
     page.write_text(page.read_text() + "\n## Remarks\n\nB only.\n")
     more = Settings(**{**vars(SMALL), "methods": ("greedy", "marginal")})
@@ -176,9 +176,9 @@ def test_interrupted_studies_go_on(
         more,
         tmp_path,
         command="y",
-        on_row=lambda row, *_: heard.append(row),
+        on_row=lambda row, *_: received.append(row),
     )
-    assert [row["method"] for row in heard[3:]] == ["greedy"]
+    assert [row["method"] for row in received[3:]] == ["greedy"]
     assert page.read_text().endswith("B only.\n")
 
 

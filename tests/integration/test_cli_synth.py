@@ -375,7 +375,7 @@ def test_ctrl_c_leaves_the_best_candidate_so_far(
     @contextmanager
     def impatient(*_: object) -> Iterator[Callable[[Any], None]]:
         def hear(generation: Any) -> None:
-            # Phases are heard by their names.
+            # Phases are known by their names.
             if not isinstance(generation, str) and generation.generation == 3:
                 signal.raise_signal(signal.SIGINT)
 

@@ -358,7 +358,7 @@ def test_stopped_at_once_is_safe_all_the_same(covered: Case) -> None:
 
 @both_engines
 @pytest.mark.parametrize("far", [False, True])
-def test_a_walk_never_ends_dearer_or_unsafe(covered: Case, far: bool) -> None:
+def test_a_walk_never_ends_above_or_unsafe(covered: Case, far: bool) -> None:
     state = covered.state
     state.clean_up()
     start = state.cost

@@ -150,7 +150,7 @@ def test_the_cheapest_cycle_of_two_dimensions_is_the_cheapest_deviation() -> Non
             assert cost == pytest.approx(program_cost(q), abs=1e-6)
 
 
-def test_cycles_are_valid_and_never_dearer_than_boxes() -> None:
+def test_cycles_are_valid_and_never_above_boxes() -> None:
     found = 0
     for table in tables({2, 3, 4}):
         if sum(not d.hierarchy.is_flat for d in table.dimensions) > 1:
@@ -302,7 +302,7 @@ def rebuilt(table: Table, seed: int) -> Pattern:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_rebuilt_patterns_are_safe_repeatable_and_no_dearer(seed: int) -> None:
+def test_rebuilt_patterns_are_safe_repeatable_and_not_above(seed: int) -> None:
     table = make("random", seed, shape=(4, 3, 3), trees=seed % 2, sensitive=0.2)
     pattern = rebuilt(table, seed)
     verdict, _ = judge(table.with_pattern(pattern.hidden), hints=pattern.hints)

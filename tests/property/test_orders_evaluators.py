@@ -200,12 +200,12 @@ def test_a_shared_beginning_changes_nothing(seed: int, together: bool) -> None:
     other[len(one) // 2 :] = rng.permutation(other[len(one) // 2 :])
     (first,) = flows.evaluate([(one, None)])
     assert first is not None
-    anew, onward = flows.evaluate([(other, None), (other, Prefix(one, first))])
-    assert anew is not None
+    fresh, onward = flows.evaluate([(other, None), (other, Prefix(one, first))])
+    assert fresh is not None
     assert onward is not None
-    assert anew.cost == onward.cost
-    assert np.array_equal(anew.secondaries, onward.secondaries)
-    assert np.array_equal(anew.upto, onward.upto)
+    assert fresh.cost == onward.cost
+    assert np.array_equal(fresh.secondaries, onward.secondaries)
+    assert np.array_equal(fresh.upto, onward.upto)
 
 
 def test_threads_change_nothing() -> None:

@@ -110,7 +110,7 @@ def test_numbers_are_compared_as_they_are_and_hold() -> None:
         assert ours == pytest.approx(income.original[name], rel=0.05)
 
 
-def test_identifiers_are_made_anew_or_kept_as_asked() -> None:
+def test_identifiers_are_replaced_or_kept_as_asked() -> None:
     planted = plant(4)
     table = planted.table
     wishes = dict.fromkeys(IDENTIFIERS, "new")

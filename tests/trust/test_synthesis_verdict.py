@@ -164,7 +164,7 @@ def mixed(frame: pa.Table) -> pa.Table:
         (lambda frame: people(900, 77), 0),
         (lambda frame: people(500, 78), 0),
     ],
-    ids=["itself", "bootstrap", "jittered", "mixed", "strangers", "fewer strangers"],
+    ids=["itself", "bootstrap", "jittered", "mixed", "others", "fewer others"],
 )
 def test_the_exit_code_is_the_verdict(
     run: Command, census: Path, tmp_path: Path, make: Callable[..., pa.Table], code: int
@@ -181,7 +181,7 @@ def test_the_exit_code_is_the_verdict(
     assert bool(found["reasons"]) is (code == 3)
 
 
-def test_strangers_pass_whoever_they_are_and_copies_never() -> None:
+def test_other_people_pass_whoever_they_are_and_copies_never() -> None:
     passed = 0
     for seed in range(12):
         frame, other = people(400, 100 + seed), people(400, 200 + seed)
@@ -210,11 +210,11 @@ def test_a_default_copy_is_fit_and_lies_where_it_may_leave(
     assert len((out / "publish" / "README.txt").read_text().split("\n\n")) == 1
 
 
-def test_a_copy_that_is_not_fit_stays_in_the_house(
+def test_a_copy_that_is_not_fit_stays_confidential(
     run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    # Only the rooms are made anew: everybody is in the file with key and target.
+    # Only the rooms are replaced: everybody is in the file with key and target.
     options = (*NAMES, *MOVES, "--columns", "rooms", "--no-noise-floor")
     code, text, _ = run("synthesise", census, *options, "-o", out)
     assert code == 3

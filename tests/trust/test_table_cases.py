@@ -475,7 +475,7 @@ def test_where_contributors_are_unknown_the_claim_says_so() -> None:
     assert result.verdict.insiders is None
 
 
-def test_the_guard_never_leaves_an_office_with_empty_hands(
+def test_the_guard_never_leaves_an_office_without_an_answer(
     run: Command, tmp_path: Path
 ) -> None:
     """Cells that no pattern protects against somebody are listed, the rest written."""
@@ -846,7 +846,7 @@ def test_what_was_changed_by_hand_is_in_the_claim(run: Command, tmp_path: Path) 
     assert "a-priori file a.hst (1 cells made safe" in claim
 
 
-def test_consent_of_strangers_is_refused() -> None:
+def test_consent_of_others_is_refused() -> None:
     rows = lone_block().append_column("h", pa.array([str(k) for k in range(24)]))
     with pytest.raises(InputError, match="1 of 2 contributors"):
         evosdc.tabulate(

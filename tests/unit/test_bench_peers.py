@@ -34,7 +34,7 @@ def page_of(tmp_path: Path, *pairs: tuple[dict[str, Any], dict[str, Any]]) -> li
     return path.read_text().splitlines()
 
 
-def test_dearer_and_slower_tables_are_marked(tmp_path: Path) -> None:
+def test_more_expensive_and_slower_tables_are_marked(tmp_path: Path) -> None:
     lines = page_of(
         tmp_path,
         (row(OURS, 1), row(THEIRS, 1, cpu_seconds=2.0)),
@@ -47,7 +47,7 @@ def test_dearer_and_slower_tables_are_marked(tmp_path: Path) -> None:
     said = {cells[1].strip(): cells[-2].strip() for cells in told}
     assert said["1"] == ""
     assert said["2"] == "slower"
-    assert said["3"] == "dearer, slower"
+    assert said["3"] == "more expensive, slower"
     assert said["4"] == ""
     assert said["5"] == "OPT: no answer"
     assert "| class1-50x50 | 5 | 1 | 1 | 2 | 4 | 3 |" in "\n".join(lines)

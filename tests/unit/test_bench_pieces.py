@@ -19,9 +19,9 @@ class Row:
     chance: float | None = None
 
 
-def pieces(folder: Path, *, anew: bool = False) -> Pieces[Row]:
+def pieces(folder: Path, *, fresh: bool = False) -> Pieces[Row]:
     key = lambda row: (row.file, str(row.seed))  # noqa: E731
-    return Pieces(folder / "out" / "rows.csv", Row, key, anew=anew)
+    return Pieces(folder / "out" / "rows.csv", Row, key, again=fresh)
 
 
 def test_rows_are_read_back_as_they_were_and_sorted_by_run(tmp_path: Path):
@@ -33,7 +33,7 @@ def test_rows_are_read_back_as_they_were_and_sorted_by_run(tmp_path: Path):
     assert ("a", "1") not in second
     second.add([Row("a", 1, 2.0)])
     assert pieces(tmp_path).rows == [Row("a", 1, 2.0), *late]
-    assert pieces(tmp_path, anew=True).rows == []
+    assert pieces(tmp_path, fresh=True).rows == []
 
 
 def test_a_file_of_other_columns_is_refused(tmp_path: Path):

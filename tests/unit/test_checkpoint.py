@@ -111,30 +111,30 @@ def test_only_the_owner_reads_it_and_it_is_written_whole(tmp_path: Path) -> None
 
 def test_a_run_goes_on_from_its_checkpoint(table: Table, left: Path) -> None:
     had = written(left)
-    heard: list[Entry] = []
+    received: list[Entry] = []
     took = stopwatch()
     answer = evosdc.protect(
         table,
         time_limit=6,
         workers=1,
-        run=evosdc.Run(checkpoint=left, resume=True, on_progress=heard.append),
+        run=evosdc.Run(checkpoint=left, resume=True, on_progress=received.append),
     )
     assert answer.safe is True
     assert answer.cost <= had["cost"]
-    first = next(e for e in heard if e.cost is not None)
+    first = next(e for e in received if e.cost is not None)
     assert first.event.startswith("restored from the checkpoint")
     assert first.cost == had["cost"]
-    assert not any(e.event == "first pattern" for e in heard)
+    assert not any(e.event == "first pattern" for e in received)
     # Five of the six seconds are spent already.
     assert answer.seconds >= 5
-    assert min(heard[-1].seconds, 5 + took()) < 5 + 6
+    assert min(received[-1].seconds, 5 + took()) < 5 + 6
     assert answer.evaluations >= had["evaluations"]
     assert not left.exists()
 
 
 @pytest.mark.parametrize("shape", [(3, 3, 3), (4, 4)])
 @small_jobs.job(100)  # nothing is compiled for it
-def test_no_method_ends_dearer_than_what_it_goes_on_from(
+def test_no_method_ends_above_what_it_goes_on_from(
     shape: tuple[int, ...],
 ) -> None:
     whole = Problem.of(make("random", 3, shape=shape, sensitive=0.2))

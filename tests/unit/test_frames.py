@@ -25,7 +25,7 @@ DATA: dict[str, list[Any]] = {
 }
 
 
-class Stranger:
+class UnknownFrame:
     """A frame of a library nobody knows, which speaks Arrow."""
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ KINDS: dict[str, Any] = {
     "batch": pa.RecordBatch.from_pydict,
     "reader": lambda d: pa.table(d).to_reader(),
     "relation": relation,
-    "stranger": Stranger,
+    "stranger": UnknownFrame,
 }
 
 

@@ -27,7 +27,7 @@ CELLS = {
 }
 
 
-class Stranger:
+class UnknownFrame:
     """A frame of a library nobody knows, which speaks Arrow."""
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -44,7 +44,7 @@ KINDS = [
     pl.LazyFrame,
     pa.table,
     pa.RecordBatch.from_pydict,
-    Stranger,
+    UnknownFrame,
     lambda d: pd.DataFrame(d).set_index(["region", "size"]),
     lambda d: pd.DataFrame(d).astype({"region": "category"}),
     lambda d: pl.DataFrame(d).with_columns(pl.col("region").cast(pl.Categorical)),

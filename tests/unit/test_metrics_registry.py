@@ -47,7 +47,7 @@ def copied():
 
 
 @pytest.fixture(scope="module")
-def strangers():
+def others():
     """Other people of the same population: they know nobody."""
     return evaluate(PEOPLE, STRANGERS, key=COLUMNS[:4], target="ill", holdout=OTHERS)
 
@@ -89,8 +89,8 @@ def test_no_metric_is_forgotten() -> None:
     assert listed == [metric.name for metric in all_metrics(holdout=holdout)]
 
 
-def test_values_stay_in_their_ranges_and_breakdowns_are_numbers(strangers) -> None:
-    for value in strangers.values:
+def test_values_stay_in_their_ranges_and_breakdowns_are_numbers(others) -> None:
+    for value in others.values:
         low, high = value.range
         assert low - 1e-9 <= value.value <= high + 1e-9, value.name
         assert value.breakdown, value.name
@@ -98,8 +98,8 @@ def test_values_stay_in_their_ranges_and_breakdowns_are_numbers(strangers) -> No
         assert isinstance(value.value, float), value.name
 
 
-def test_every_metric_has_the_baselines_the_report_marks(strangers) -> None:
-    for value in strangers.values:
+def test_every_metric_has_the_baselines_the_report_marks(others) -> None:
+    for value in others.values:
         wanted = {"original", "bootstrap", "independent"}
         if value.name.startswith(("nearer", "membership")):
             assert value.baselines["chance"] == 0.5
@@ -118,13 +118,13 @@ def test_the_original_is_its_own_best_utility(copied) -> None:
                 assert value.value >= worse, value.name
 
 
-def test_a_copy_is_not_fit_and_strangers_are(copied, strangers) -> None:
+def test_a_copy_is_not_fit_and_other_people_are(copied, others) -> None:
     assert release_verdict(copied).word == "not fit for release"
     assert any("membership_auc" in reason for reason in copied.reasons)
     assert any("whose whole record is there" in reason for reason in copied.reasons)
     assert "members can be told from others" in " ".join(copied.plain_words)
-    assert release_verdict(strangers).word == "fit for release"
-    assert strangers.reasons == ()
+    assert release_verdict(others).word == "fit for release"
+    assert others.reasons == ()
 
 
 def test_without_a_holdout_the_halves_of_the_original_tell() -> None:
@@ -165,18 +165,18 @@ def test_closer_than_a_fresh_sample_is_called_memory(copied) -> None:
     assert "closeness is memory" in " ".join(copied.plain_words)
 
 
-def test_the_same_seed_gives_the_same_figures(strangers) -> None:
+def test_the_same_seed_gives_the_same_figures(others) -> None:
     again = evaluate(PEOPLE, STRANGERS, key=COLUMNS[:4], target="ill", holdout=OTHERS)
-    assert again.summary() == strangers.summary()
+    assert again.summary() == others.summary()
     other = evaluate(
         PEOPLE, STRANGERS, key=COLUMNS[:4], target="ill", holdout=OTHERS, seed=1
     )
-    assert other["jsd_2"].value == strangers["jsd_2"].value
-    assert other["jsd_2"].baselines != strangers["jsd_2"].baselines
+    assert other["jsd_2"].value == others["jsd_2"].value
+    assert other["jsd_2"].baselines != others["jsd_2"].baselines
 
 
-def test_the_summary_is_json(strangers) -> None:
-    text = json.loads(json.dumps(strangers.summary()))
+def test_the_summary_is_json(others) -> None:
+    text = json.loads(json.dumps(others.summary()))
     assert text["metrics"]["jsd_2"]["goal"] == "minimise"
     assert text["rows"] == 400
 

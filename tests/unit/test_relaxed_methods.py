@@ -86,7 +86,7 @@ def test_the_four_rules_take_different_cells() -> None:
 
 
 def test_looking_ahead_avoids_what_it_would_open() -> None:
-    """The cheaper cell needs an expensive partner, the dearer one a cheap one."""
+    """The cheaper cell needs an expensive partner, the above one a cheap one."""
     # Rows: p + a + b = t; a + c = u; b + d = v, with the totals fixed.
     matrix = np.zeros((3, 8))
     matrix[0, [0, 1, 2]], matrix[0, 5] = 1, -1

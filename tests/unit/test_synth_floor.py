@@ -42,7 +42,7 @@ def counted(target, codes):
     return counts, outside
 
 
-def test_the_floor_is_the_distance_of_a_sample_drawn_anew():
+def test_the_floor_is_the_distance_of_a_fresh_sample():
     codes = people()
     pairs = (Component(JSD, 2),)
     target = build_target(codes, SIZES, pairs)

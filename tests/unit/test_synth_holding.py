@@ -81,10 +81,10 @@ def test_the_halves_of_the_evaluation_are_not_those_of_the_search(parts, monkeyp
 
 def test_what_is_far_enough_or_has_no_time_stays(parts):
     _, domain, codes, holder = parts
-    strangers = domain.encode(four_columns(400, 1))[
+    others = domain.encode(four_columns(400, 1))[
         np.random.default_rng(3).permutation(400)
     ]
-    apart = np.column_stack([np.roll(strangers[:, j], 7 * j) for j in range(4)])
+    apart = np.column_stack([np.roll(others[:, j], 7 * j) for j in range(4)])
     assert holder.limit(apart) is apart
     assert (holder.limit(codes, lambda: 0.0) == codes).all()
 

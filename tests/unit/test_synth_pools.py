@@ -16,7 +16,7 @@ from evosdc.parallel import Workers
 from evosdc.synth import Synthesiser
 from evosdc.synth.fit import fit
 from evosdc.synth.search import memetic, mover
-from pool_tasks import errand_lost_once
+from pool_tasks import task_lost_once
 
 SHORT: dict[str, Any] = {"generations": 4, "moves": 2000, "time_limit": None}
 # Rounds of a single answer; a front, whose candidates have goals of their own;
@@ -94,7 +94,7 @@ def test_copies_are_the_same_when_a_worker_is_lost_and_when_a_run_goes_on(
     with pytest.raises(ChildProcessError):
         evosdc.synthesise(people, listener=crash, **options)
     flag = tmp_path / "lost"
-    lost = partial(errand_lost_once, str(flag))
+    lost = partial(task_lost_once, str(flag))
     monkeypatch.setattr(memetic, "run_task", lost)
     address = both.scheduler.address
     there = evosdc.synthesise(people, cluster=address, resume=True, **options)

@@ -41,18 +41,18 @@ def test_nothing_is_taken_when_called_off() -> None:
 
 
 def test_an_interrupted_team_calls_its_work_off_and_waits_for_it() -> None:
-    heard: list[str] = []
+    received: list[str] = []
 
     def work(item: int) -> Any:
         if item == 0:
             raise KeyboardInterrupt
-        heard.append("worked")
+        received.append("worked")
         return None
 
     with Team(2) as team:
         try:
-            team.each(work, [0, 1], lambda: heard.append("off"))
+            team.each(work, [0, 1], lambda: received.append("off"))
         except KeyboardInterrupt:
-            heard.append("raised")
-    assert heard[-1] == "raised"
-    assert "off" in heard
+            received.append("raised")
+    assert received[-1] == "raised"
+    assert "off" in received

@@ -127,8 +127,8 @@ def take_suggestions(
         if not suggestion.is_valid or not free[suggestion.cells].all():
             continue
         for reading in suggestion.readings():
-            forth = reading.stretch(ledger, 1)
-            back = reading.stretch(ledger, -1)
+            forth = reading.extend(ledger, 1)
+            back = reading.extend(ledger, -1)
             if forth and back:
                 break
         else:
@@ -273,7 +273,7 @@ class _Reading:
         self._cells, self._steps = [c for c, _ in moved], [s for _, s in moved]
         self._most: dict[int, Fraction | None] = {}
 
-    def stretch(self, ledger: Ledger, way: int) -> bool:
+    def extend(self, ledger: Ledger, way: int) -> bool:
         """Add a multiple for the largest open level that it can reach, one way.
 
         False where it breaks an equation or, perhaps by rounding alone, reaches none.

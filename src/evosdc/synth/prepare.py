@@ -58,7 +58,7 @@ class Prepared:
     Attributes
     ----------
     table
-        The original without the columns that are left out or made anew.
+        The original without columns that are left out or replaced by fresh ones.
     codes, exact
         The original by levels, and by the exact values of key and target.
     unruly

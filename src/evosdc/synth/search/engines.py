@@ -36,7 +36,7 @@ from evosdc.synth.search.trees import Trees
 
 # Costs that late acceptance remembers.
 _LATE_COSTS = 5000
-# Simple models; a mutated original is redrawn from one of them.
+# Simple models; a mutated original is drawn from one of them.
 _SOURCES: dict[str, Model] = {"uniform": uniform, "univariate": univariate}
 _GENETIC_SIZE, _FRONT_SIZE = 100, 8
 # With more elements the default minute has too few moves for a start from margins.

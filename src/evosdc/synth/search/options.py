@@ -53,7 +53,7 @@ class Tuned:
 
 @dataclass(frozen=True)
 class SelfAdaptive:
-    """The rate is a gene between `low` and `high`, inherited and redrawn."""
+    """The rate is a gene between `low` and `high`, inherited and resampled."""
 
     low: float
     high: float
