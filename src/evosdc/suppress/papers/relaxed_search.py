@@ -52,7 +52,7 @@ from evosdc.suppress.structure.unpick import by_weight
 _EXPECTED_SHARE = 0.8
 # Price of a cell that was published on purpose, times its cost. At half of it many are
 # hidden again at once, at twice of it more other cells are hidden instead.
-_SHUNNED_TIMES = 4.0
+_PENALTY_FACTOR = 4.0
 # Cells a descent looks at between two looks at the clock. At half of it the call itself
 # is felt, at twice of it a limit of time is passed by more on large tables.
 _CELLS_PER_CLOCK_CHECK = 200
@@ -74,8 +74,8 @@ class Repair:
         Patterns repaired that had passed the relaxed check.
     exposed
         Levels that needed more cells than these patterns had, over all of them.
-    takes
-        Seconds to expect of a repair: what the slowest one took, fading.
+    expected_seconds
+        Of a repair: what the slowest one took, fading.
     """
 
     def __init__(self, problem: Problem, search: Search) -> None:
@@ -83,7 +83,7 @@ class Repair:
         self.search = search
         self.count = 0
         self.exposed = 0
-        self.takes = 0.0
+        self.expected_seconds = 0.0
         self._relaxed = 0.0
         self._strict = 0.0
         self.engine = engine_for(problem)
@@ -94,33 +94,35 @@ class Repair:
         if self.search.stopped():
             return False
         left = self.search.seconds_left()
-        return math.isinf(left) or left > 1.2 * self.takes
+        return math.isinf(left) or left > 1.2 * self.expected_seconds
 
     def __call__(
         self,
         hidden: Mask,
         event: str,
-        shunned: Cells | None = None,
+        penalised: Cells | None = None,
         *,
         passed: bool = True,
     ) -> Pattern:
         """Make a pattern safe; the record names what the relaxed check had missed.
 
         Patterns that have not `passed` the relaxed check say nothing about it. Cells
-        that are `shunned` cost more while levels are covered. With some, even none, the
-        pattern is taken as a small change of the last one: where the engine goes on
+        that are `penalised` cost more while levels are covered. With some, even none,
+        the pattern is taken as a small change of the last one: where the engine goes on
         from that, only cells near the change are looked at for clean-up.
         """
         start = self.search.seconds
         relaxed = self.problem.pattern(hidden & self.problem.hideable)
-        pattern, exposed = self._repaired(relaxed.hidden, event, shunned)
-        self.takes = max(_EXPECTED_SHARE * self.takes, self.search.seconds - start)
+        pattern, exposed = self._repaired(relaxed.hidden, event, penalised)
+        self.expected_seconds = max(
+            _EXPECTED_SHARE * self.expected_seconds, self.search.seconds - start
+        )
         if passed:
             self.count += 1
             self.exposed += exposed
             self._relaxed += relaxed.cost
             self._strict += pattern.cost
-        if passed and shunned is None:
+        if passed and penalised is None:
             self.search.note(
                 f"{event}: relaxed cost {relaxed.cost:.6g}, {exposed} levels exposed, "
                 f"safe cost {pattern.cost:.6g}"
@@ -138,27 +140,31 @@ class Repair:
         )
 
     def _repaired(
-        self, hidden: Mask, event: str, shunned: Cells | None
+        self, hidden: Mask, event: str, penalised: Cells | None
     ) -> tuple[Pattern, int]:
         """Return the pattern made safe, and how many levels were exposed."""
         last, stopped = self._state, self.search.stopped
         before = None if last is None else last.hidden.copy()
         state: State = self.engine.start(hidden, after=last)
         self._state = state
-        price = self._prices(shunned) if shunned is not None and len(shunned) else None
+        price = (
+            self._prices(penalised)
+            if penalised is not None and len(penalised)
+            else None
+        )
         exposed = state.repair(price, stopped)
-        if shunned is None or before is None or state is not last:
+        if penalised is None or before is None or state is not last:
             return finish(state, self.search, True, event), exposed
-        changed = np.union1d(np.flatnonzero(before != state.hidden), shunned)
+        changed = np.union1d(np.flatnonzero(before != state.hidden), penalised)
         state.clean_up(self._near(changed, state.hidden), stopped)
         pattern = state.pattern()
         self.search.count()
         self.search.offer(pattern, event)
         return pattern, exposed
 
-    def _prices(self, shunned: Cells) -> Costs:
+    def _prices(self, penalised: Cells) -> Costs:
         cost = self.problem.cost.copy()
-        cost[shunned] *= _SHUNNED_TIMES
+        cost[penalised] *= _PENALTY_FACTOR
         return cost
 
     def _near(self, changed: Cells, hidden: Mask) -> Cells:
