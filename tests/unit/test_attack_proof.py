@@ -11,16 +11,16 @@ import pytest
 
 from builders import flat_table
 from evosdc.attack import certificate_arrays, check_proof, judge, read_proof
-from evosdc.attack.certificate import witness_arrays
-from evosdc.attack.proof import Requirements
-from evosdc.attack.proof_file import (
+from evosdc.attack.certificate import (
     GROUPS,
     ORIGIN,
     digest_of,
     numbered,
     seal_of,
     table_digests,
+    witness_arrays,
 )
+from evosdc.attack.proof import Requirements
 from evosdc.errors import InputError
 from evosdc.io.archive import read_arrays
 from evosdc.io.cells import read_published

@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from evosdc.api.audit import attacker_settings, cells_for, judge_all, undecided
 from evosdc.api.checkpoints import resumed_pattern, writing_patterns
-from evosdc.api.judging import attacker_settings, cells_for, judge_all, undecided
 from evosdc.api.pose import Posed, explained
 from evosdc.api.requests import read_requests
 from evosdc.attack.certificate import joined
 from evosdc.errors import LevelError, MethodError
-from evosdc.evolution.record import RunRecord
-from evosdc.evolution.stopping import TimeLimit
+from evosdc.evolution.stopping import RunRecord, TimeLimit
 from evosdc.io.checkpoint import Checkpoint
 from evosdc.options.tables import ProtectKeywords, settings
 from evosdc.parallel import Workers

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.checker import CheckReport, verify
-from evosdc.attack.proof_file import (
+from evosdc.attack.certificate import (
     GROUPS,
     LEVELS,
     ORIGIN,
@@ -24,6 +23,7 @@ from evosdc.attack.proof_file import (
     origin_settings,
     table_digests,
 )
+from evosdc.attack.checker import CheckReport, verify
 from evosdc.errors import EvosdcError, InputError
 from evosdc.options.objects import Attackers
 from evosdc.table import Table

@@ -1,4 +1,4 @@
-"""Methods and bounds on the contracted problem, told in terms of the whole one.
+"""Methods and bounds on the contracted problem, with answers for the whole one.
 
 Patterns live on the table as it is, with its codes, where boxes, which need dimensions,
 find more than contraction saves. Bounds and integer programmes are always quicker on
@@ -17,14 +17,14 @@ import numpy as np
 from evosdc.arrays import Flags, Real
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import TimeLimit
+from evosdc.suppress.engine.base import Cut, capacity_cut
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.cut import Cut, capacity_cut
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.problem.contraction import Contraction, contract
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, Search, Shrink
-from evosdc.suppress.structure.codes import dimensions_of
+from evosdc.suppress.structure.equations import dimensions_of
 
 # Contraction is worth it where no more than this share of the cells that may be hidden
 # is left. At half of it tables that shrink by half are bounded whole; 1 contracts

@@ -31,15 +31,14 @@ from evosdc.evolution.stopping import (
 )
 from evosdc.options import MethodOptions, option
 from evosdc.parallel import Closing, Task, open_pool
+from evosdc.suppress.engine.base import cover_and_finish
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method, find_method
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.part_problem import PartProblems
-from evosdc.suppress.structure.subtables import Subtable, subtables
+from evosdc.suppress.structure.subtables import PartProblems, Subtable, subtables
 
 # Share of the time that is kept for the check of the whole table. At half of it the
 # last levels of large tables are covered the quick way, at twice of it the sub-tables,
@@ -54,10 +53,10 @@ _MOST_CELLS_TO_PROVE = 500
 _EVEN_SHARES_EACH = 3.0
 # Sub-tables asked for at a time by each worker. With one they wait for the next task,
 # with twice as many more answers are out of date when their turn comes.
-_ASKED_PER_WORKER = 2
+_TASKS_PER_WORKER = 2
 # Sub-tables looked at for independent ones, per worker. At half of it workers run out
 # of tasks in deep hierarchies, at twice of it finding tasks takes twice as long.
-_LOOKED_AT_PER_WORKER = 24
+_SUBTABLES_SEARCHED_PER_WORKER = 24
 # Seconds between two looks at whether an answer is there: half or twice is not noticed.
 _SECONDS_BETWEEN_LOOKS = 0.001
 # Seconds of a run before workers are asked. At half of it small tables wait for them
@@ -386,7 +385,7 @@ class Prefetch(Closing):
             return
         self._next = self._independent(dirty, hidden, seconds * (self._size + 1))
         under_way = sum(not given.done() for _, given in self._given.values())
-        for _ in range(_ASKED_PER_WORKER * self._size - under_way):
+        for _ in range(_TASKS_PER_WORKER * self._size - under_way):
             task = next(self._next, None)
             if task is None:
                 return
@@ -419,7 +418,7 @@ class Prefetch(Closing):
     ) -> Iterator[SubtableTask]:
         """Sub-tables after the first that share no cell with those before them."""
         before = np.zeros(len(hidden), dtype=bool)
-        looked_at = np.flatnonzero(dirty)[: _LOOKED_AT_PER_WORKER * self._size]
+        looked_at = np.flatnonzero(dirty)[: _SUBTABLES_SEARCHED_PER_WORKER * self._size]
         for place, number in enumerate(looked_at.tolist()):
             cells = self._whole.tables[number].cells
             alone = place > 0 and not before[cells].any()

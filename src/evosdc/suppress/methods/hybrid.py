@@ -20,9 +20,9 @@ from evosdc.arrays import Flags, Real
 from evosdc.evolution.stopping import gap
 from evosdc.options import MethodOptions, option
 from evosdc.parallel import LazyPool
-from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.bounds.master import Branch
 from evosdc.suppress.engine.base import Stopped
 from evosdc.suppress.methods.constructions import (
     construct,
@@ -30,9 +30,15 @@ from evosdc.suppress.methods.constructions import (
     evaluations,
 )
 from evosdc.suppress.methods.contracted import Relaxation
-from evosdc.suppress.methods.island import Island, PatternWalk
-from evosdc.suppress.methods.islands import Islands
-from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, proven
+from evosdc.suppress.methods.islands import Island, Islands
+from evosdc.suppress.methods.scheduler import (
+    CLOSED,
+    Budget,
+    PatternWalk,
+    Scheduler,
+    Slice,
+    proven,
+)
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, TREE, Search
@@ -63,8 +69,8 @@ _CONSTRUCTIONS_FROM, _FROM_EVALUATIONS = 0.1, 100.0
 # leave none to the operators.
 _CONSTRUCTIONS_UNTIL = 0.5
 # Share of the limit without a better pattern or bound, or evaluations without a limit,
-# after which a run ends unless told otherwise. At half of either some runs end before
-# their last gain, at twice of them they last longer for little.
+# after which a run ends unless the user sets another. At half of either some runs end
+# before their last gain, at twice of them they last longer for little.
 _PATIENCE_SHARE, _PATIENCE_EVALUATIONS = 0.5, 20_000.0
 # Rounds of cuts end where so many of them raise the bound by less than that share. At
 # half of the rounds cutting ends at chance pauses, at twice of them it goes on in vain.
@@ -159,7 +165,7 @@ class _Run:
         return cells & ~self.relaxation.problem.primary
 
     def raise_bound(self, value: float, source: str = DUALITY) -> None:
-        """Tell of a bound on the cost in the problem that is relaxed."""
+        """Report a bound on the cost in the problem that is relaxed."""
         cost = inf if self.search.best is None else self.search.best.cost
         self.search.raise_bound(min(value + self.relaxation.base, cost), source)
 
@@ -172,7 +178,7 @@ class _Run:
         self.home.fractions = self.relaxation.spread(fractions)
 
     def raise_by_tree(self, value: float) -> None:
-        """Tell of a bound that a solver says its tree proves."""
+        """Report a bound that a solver says its tree proves."""
         self.raise_bound(value, TREE)
 
 
@@ -259,7 +265,7 @@ def _first_bound(run: _Run) -> None:
     """
     loop, search = run.loop, run.search
     long = len(run.problem.cost) > _CELLS_BUILT_ELSEWHERE and search.best is None
-    elsewhere = long and run.islands.ask_first()
+    elsewhere = long and run.islands.submit_first_pattern()
     end = search.seconds + _FIRST_BOUND_SHARE * search.seconds_left()
     loop.run_nodes()
     run.raise_bound(loop.value)
@@ -429,7 +435,7 @@ class Programme:
     def __init__(self, run: _Run, *, every: bool) -> None:
         self._run, self._every = run, every
         self._branch: Branch | None = None
-        self._ease = _FIRST_TOLERANCE
+        self._tolerance = _FIRST_TOLERANCE
         self._exhausted = inf  # cost of the best pattern when nothing was left
 
     def applies(self) -> bool:
@@ -459,7 +465,7 @@ class Programme:
                 return
             if self._every:
                 branch = self._branch = branch.restrict(run.open_cells())
-            tolerance = self._ease * (gap(run.best.cost, search.bound) or 0.0)
+            tolerance = self._tolerance * (gap(run.best.cost, search.bound) or 0.0)
             search.count()
             candidate = branch.solve(
                 run.best_classes,
@@ -480,7 +486,7 @@ class Programme:
             if candidate.bound >= run.target * (1 - CLOSED) or tolerance <= _TO_THE_END:
                 self._exhausted = run.best.cost
                 return
-            self._ease /= 10
+            self._tolerance /= 10
 
     def _core(self) -> Flags:
         """Cells that good patterns hide, and those of least reduced cost."""

@@ -28,8 +28,8 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.arrays import Long, Real
-from evosdc.suppress.engine.general.paired_cells import PairedCells
 from evosdc.suppress.engine.general.solver import (
+    PairedCells,
     both_ways,
     pass_program,
     silent_solver,
@@ -57,6 +57,12 @@ _LEAST_SAVING = 1e-6
 # points on 5,000 classes. At half of it more programs are begun in vain, at twice of it
 # those of dense cubes take twice as long.
 _MOST_ITERATIONS = 4_000
+_ANSWERED = (
+    highspy.HighsModelStatus.kOptimal,
+    highspy.HighsModelStatus.kInfeasible,
+)
+_BY_DUAL_SIMPLEX = (("solver", "simplex"), ("presolve", "off"))
+_BY_INTERIOR_POINTS = (("solver", "ipm"), ("presolve", "on"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -487,14 +493,6 @@ def _part_of(columns: Any, cells: Long) -> tuple[Long, Any]:
     few = (part.data, place.astype(part.indices.dtype), part.indptr)
     shape = len(rows), len(cells)
     return rows.astype(np.int64), sparse.csr_array(sparse.csc_array(few, shape=shape))
-
-
-_ANSWERED = (
-    highspy.HighsModelStatus.kOptimal,
-    highspy.HighsModelStatus.kInfeasible,
-)
-_BY_DUAL_SIMPLEX = (("solver", "simplex"), ("presolve", "off"))
-_BY_INTERIOR_POINTS = (("solver", "ipm"), ("presolve", "on"))
 
 
 def _spread(few: Real, places: Long | None, many: int) -> Real:

@@ -175,7 +175,7 @@ class RecordWalker(ProgramWalker):
             self._stalled, self._now = 0, self._best.copy()
         if self.best_cost < before:
             self._stalled = 0
-            # Cells that nothing needs are looked for once a turn: it takes programs.
+            # Cells that nothing needs are looked for once per turn: it takes programs.
             self._best.clean_up(stopped=stopped)
             self.best_cost = self._best.cost
             self._now = self._best.copy()

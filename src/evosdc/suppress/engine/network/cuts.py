@@ -11,12 +11,22 @@ from scipy.sparse.csgraph import connected_components
 
 from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.compile.kernels import kernel
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.base import Cut
 from evosdc.suppress.engine.network.arrays import Arcs, Net
 from evosdc.suppress.engine.network.paths import hidden_network, minimum_cuts
 from evosdc.suppress.problem.problem import Levels, Problem
 
 # The connected pieces of a network, each with cells and nodes numbered by itself.
+
+# Flows are compared with this share of the amount asked for.
+EPSILON = 1e-7
+# How much more of a cell than of the others that cross must be hidden.
+_VIOLATED = 1e-4
+_MIN_SHARE_HIDDEN = 1e-9
+# More than any cell is hidden.
+_WEIGHT_OF_PRIMARIES = 4.0
+# Cells asked for in one call of the kernel, between two looks at the clock.
+_CELLS_PER_CALL = 256
 
 
 class NetworkPiece(NamedTuple):
@@ -79,9 +89,6 @@ def pieces(problem: Problem) -> Iterator[NetworkPiece]:
 # coefficients down to ``rest`` is valid because ``x`` is binary, and makes the cut
 # stronger.
 
-# Flows are compared with this share of the amount asked for.
-EPSILON = 1e-7
-
 
 @kernel
 def cut_of_nodes(
@@ -117,14 +124,6 @@ def cut_of_nodes(
 # the way back count: where cell i can only go up, those that lead from its head to its
 # tail. Violated ones are found by a maximum flow from one end of the cell to the other
 # with x as capacities, in which sensitive cells take any amount.
-
-# How much more of a cell than of the others that cross must be hidden.
-_VIOLATED = 1e-4
-_HIDDEN = 1e-9
-# More than any cell is hidden.
-_ANY = 4.0
-# Cells asked for in one call of the kernel, between two looks at the clock.
-_CELLS_PER_CALL = 256
 
 
 @kernel
@@ -316,9 +315,9 @@ class _PieceCuts:
     def bridges(self, x: Real, stopped: Callable[[], bool]) -> Iterator[Cut]:
         """Yield the bridge cuts that cells hidden to the extent `x` violate."""
         piece = self._piece
-        weight = np.where(piece.primary, _ANY, x[piece.cells])
+        weight = np.where(piece.primary, _WEIGHT_OF_PRIMARIES, x[piece.cells])
         support = np.flatnonzero(
-            (weight > _HIDDEN) & ((piece.up > 0) | (piece.down > 0))
+            (weight > _MIN_SHARE_HIDDEN) & ((piece.up > 0) | (piece.down > 0))
         )
         share = weight[support]
         net = _network_of(piece, support, share, share)
