@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.arrays import Long, Real
-from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.problem.problem import Pattern, Problem
 
@@ -39,8 +39,8 @@ def read_quickly(problem: Problem, pattern: Pattern) -> tuple[Hint, ...]:
         return hints
     if not any(map(_is_large, hints)):
         return hints
-    engine = engine_for(problem)
-    if engine.is_network or not engine.has_boxes:
+    engine = GeneralEngine(problem)
+    if not engine.has_boxes:
         return hints
     state = engine.start(pattern.hidden)
     state.cover_free()
