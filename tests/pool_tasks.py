@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from evosdc.compile import small_jobs
-from evosdc.synth.search.mover import Arrays, Task, WorkerState, run_task
+from evosdc.synth.search.mover import Arrays, MoveTask, WorkerState, run_task
 
 
 def scaled(by: int, value: int) -> int:
