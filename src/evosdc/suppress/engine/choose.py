@@ -1,4 +1,4 @@
-"""Which engine serves a table: the only place that asks."""
+"""Which engine serves a table: the only place that decides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ def engine_for(problem: Problem) -> AnyEngine:
     """Return an engine of the kind that suits the table, for one run.
 
     Each run has its own: solvers that are warm from another one could lead to another
-    of several equally good answers. What an engine sets up, it sets up when asked.
+    of several equally good answers. An engine sets up its parts when they are first
+    used.
     """
     if problem.network is not None and not problem.has_attackers:
         return NetworkEngine(problem)

@@ -32,7 +32,7 @@ def read_quickly(problem: Problem, pattern: Pattern) -> tuple[Hint, ...]:
     """Return hints of a pattern for the judge, who checks each of them as before.
 
     They are those of the pattern where none of them is large, where there are no boxes,
-    or where other attackers ask as well.
+    or where there are other attackers.
     """
     hints = pattern.hints
     if problem.has_attackers or len(problem.levels.slide):
