@@ -10,8 +10,8 @@ import pytest
 from evosdc.attack import judge
 from evosdc.evolution.stopping import AnyOf, EvaluationLimit, TimeLimit
 from evosdc.instances import make
+from evosdc.suppress.engine.general import hints
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.methods import hints
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search

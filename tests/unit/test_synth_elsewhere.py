@@ -13,7 +13,7 @@ from evosdc.parallel import Workers
 from evosdc.synth import Synthesiser
 from evosdc.synth.fit import Fitted, fit
 from evosdc.synth.search import blocks, floor_search, memetic
-from evosdc.synth.search.mover import Task
+from evosdc.synth.search.mover import MoveTask
 
 RUNS: dict[str, dict[str, Any]] = {
     "copies": {"copies": 2},
@@ -55,12 +55,12 @@ def assert_same(one: Fitted, other: Fitted) -> None:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[MoveTask]:
     """The tasks that are given to others."""
-    out: list[Task] = []
+    out: list[MoveTask] = []
     run = memetic.run_task
 
-    def listening(worker_state: Any, task: Task) -> Any:
+    def listening(worker_state: Any, task: MoveTask) -> Any:
         out.append(task)
         return run(worker_state, task)
 
@@ -69,7 +69,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
 
 
 @pytest.mark.parametrize("kind", RUNS)
-def test_tasks_leave_candidates_as_threads_do(kind: str, sent: list[Task]):
+def test_tasks_leave_candidates_as_threads_do(kind: str, sent: list[MoveTask]):
     options = RUNS[kind]
     here = fitted(None, **options)
     assert not sent
@@ -79,7 +79,7 @@ def test_tasks_leave_candidates_as_threads_do(kind: str, sent: list[Task]):
 
 
 def test_blocks_of_a_candidate_travel_together(
-    sent: list[Task], monkeypatch: pytest.MonkeyPatch
+    sent: list[MoveTask], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(blocks, "_MIN_RECORDS", 200)
     assert_same(fitted(None, copies=2), fitted(HERE, copies=2))
@@ -88,13 +88,13 @@ def test_blocks_of_a_candidate_travel_together(
     assert len(sent[0].plan) > 1
 
 
-def test_a_single_candidate_stays_here(sent: list[Task]):
+def test_a_single_candidate_stays_here(sent: list[MoveTask]):
     fitted(HERE, population=1)
     assert not sent
 
 
 def test_under_a_clock_tasks_are_longer_and_end(
-    sent: list[Task], monkeypatch: pytest.MonkeyPatch
+    sent: list[MoveTask], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(floor_search, "_SECONDS_PER_TASK", 0.0)
     made = fitted(HERE, copies=2, generations=None, moves=None, time_limit=0.5)

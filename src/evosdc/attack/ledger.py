@@ -41,7 +41,7 @@ def in_time(deadline: float | None) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class FoundWitnesses:
     """The findings on some levels, for another ledger to merge."""
 
     witnesses: list[Witness]
@@ -164,13 +164,13 @@ class Ledger:
         self.keep(Witness(cell, sign, at, numerators, full, method))
         return True
 
-    def findings(self) -> Findings:
+    def findings(self) -> FoundWitnesses:
         """Return all that is in the ledger, for another one to merge."""
-        return Findings(
+        return FoundWitnesses(
             self.witnesses, self.floating, self.fractional, self.refuted, self.barred
         )
 
-    def merge(self, found: Findings) -> None:
+    def merge(self, found: FoundWitnesses) -> None:
         """Merge findings on some of the levels.
 
         Witnesses that cover no open level any more are dropped. The checker verifies

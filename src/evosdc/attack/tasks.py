@@ -19,7 +19,7 @@ import numpy as np
 from evosdc.attack.certificate import Witness
 from evosdc.attack.hints import Hint, Places, Suggestion, take_suggestions
 from evosdc.attack.judge import answer
-from evosdc.attack.ledger import Findings, Ledger, Level, Unfinished, in_time
+from evosdc.attack.ledger import FoundWitnesses, Ledger, Level, Unfinished, in_time
 from evosdc.attack.model import AttackModel, Beliefs
 from evosdc.attack.question import Question
 from evosdc.compile.clock import moment
@@ -86,7 +86,7 @@ class Shared:
         return out
 
 
-def small_moves_task(shared: Shared, task: LevelTask) -> Findings:
+def small_moves_task(shared: Shared, task: LevelTask) -> FoundWitnesses:
     """Cover levels by small moves."""
     levels, seconds = task
     ledger = Ledger(shared.attacker, levels)
@@ -94,7 +94,7 @@ def small_moves_task(shared: Shared, task: LevelTask) -> Findings:
     return ledger.findings()
 
 
-def programs_task(shared: Shared, task: LevelTask) -> Findings:
+def programs_task(shared: Shared, task: LevelTask) -> FoundWitnesses:
     """Cover levels by programs, or find that they cannot be reached."""
     levels, seconds = task
     deadline = _until(seconds)
@@ -162,7 +162,7 @@ class LevelPool(LazyPool[Shared]):
 
     def _in_waves(
         self,
-        function: Callable[[Shared, LevelTask], Findings],
+        function: Callable[[Shared, LevelTask], FoundWitnesses],
         ledger: Ledger,
         levels: list[Level],
         size: int,

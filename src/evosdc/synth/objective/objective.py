@@ -30,7 +30,7 @@ from evosdc.synth.objective.sampling_noise import (
 )
 from evosdc.synth.objective.split_halves import floors_that_bind
 from evosdc.synth.objective.swapped_pairs import SwappedPairs
-from evosdc.synth.objective.table_selection import Selection, Table, select_tables
+from evosdc.synth.objective.table_selection import Table, TableSelection, select_tables
 from evosdc.synth.objective.tables import (
     MATCH,
     Component,
@@ -194,11 +194,11 @@ class Objective:
 
     def select(
         self, order: int, candidate: Codes, earlier: Chosen, rng: np.random.Generator
-    ) -> Selection:
+    ) -> TableSelection:
         """Choose tables of an order for a candidate to follow from now on."""
         if order == UNIQUES and self.uniques is not None:
             found = self.uniques.select(candidate, earlier.get(UNIQUES, ()))
-            return Selection(found, True)
+            return TableSelection(found, True)
         return select_tables(
             self.codes if self.resampled is None else self.codes[self.resampled],
             candidate,

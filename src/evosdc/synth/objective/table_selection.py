@@ -41,7 +41,7 @@ _MAX_EXCESS_AT_FLOOR = 0.03
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class TableSelection:
     """The tables to follow, and whether all that were compared are at their floors."""
 
     tables: tuple[Table, ...]
@@ -79,19 +79,19 @@ def select_tables(
     budget: int | None = None,
     *,
     resampled: bool = False,
-) -> Selection:
+) -> TableSelection:
     """Choose tables of `order` variables for a candidate to follow.
 
     With `noise` tables have floors, else none. `resampled` says that the original is a
     resample of it.
     """
     if len(sizes) <= order:
-        return Selection((), True)
+        return TableSelection((), True)
     many = min(_MAX_CANDIDATES, max(20, _MAX_VISITS // max(1, len(original))))
     drawn = some_tables(_varying(sizes), order, many, rng)
     seen = list(dict.fromkeys([*earlier, *drawn]))
     if not seen:
-        return Selection((), True)
+        return TableSelection((), True)
     members = np.array(seen, np.int64).reshape(len(seen), -1)
     steps = np.array([strides(sizes, t)[0][list(t)] for t in seen], np.int64)
     found = compare_tables(
@@ -110,7 +110,7 @@ def select_tables(
     above = np.maximum(0.0, distance - floor)
     reached = bool(above.mean() <= _MAX_EXCESS_AT_FLOOR * floor.mean())
     most = MAX_TABLES[order] if budget is None else budget
-    return Selection(worst_tables(seen, above, len(earlier), most), reached)
+    return TableSelection(worst_tables(seen, above, len(earlier), most), reached)
 
 
 def worst_tables(

@@ -21,8 +21,8 @@ from evosdc.synth.search.mover import (
     Candidate,
     Cooling,
     Mover,
+    MoveTask,
     Segment,
-    Task,
     WorkerState,
     run_task,
 )
@@ -139,7 +139,7 @@ class Memetic:
     ) -> list[int]:
         """Have every candidate moved by a worker; return how many moves each."""
         tasks = [
-            Task(k, self._chosen, plans[k], seconds, candidate.arrays)
+            MoveTask(k, self._chosen, plans[k], seconds, candidate.arrays)
             for k, candidate in enumerate(candidates)
         ]
         answers = pool.map(run_task, tasks)

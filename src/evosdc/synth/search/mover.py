@@ -212,7 +212,7 @@ class Mover:
         candidate.risks[:] = tally.risks()
 
 
-class Task(NamedTuple):
+class MoveTask(NamedTuple):
     """A candidate to be moved elsewhere, and the tables that were chosen for it."""
 
     k: int
@@ -239,7 +239,7 @@ class WorkerState:
         return self._mover
 
 
-def run_task(worker_state: WorkerState, task: Task) -> tuple[Arrays, int]:
+def run_task(worker_state: WorkerState, task: MoveTask) -> tuple[Arrays, int]:
     """Return a candidate as its plan leaves it, and how many moves were made."""
     mover = worker_state.mover(task.chosen)
     candidate = Candidate.of(mover.problem, task.arrays)

@@ -120,7 +120,7 @@ class BoxWalker(ProgramWalker):
     """One pattern that is rebuilt in place by boxes and never gets more expensive."""
 
     def best(self) -> Pattern:
-        return self._problem.pattern(self._best.hidden)
+        return self._best.pattern()
 
     def turn(self, stopped: Stopped, most: int | None = None) -> bool:
         state, problem, rng = self._best, self._problem, self._rng
