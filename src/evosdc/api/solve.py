@@ -26,7 +26,7 @@ from evosdc.options.tables import ProtectKeywords, settings
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, TableVerdict
 from evosdc.suppress import running
-from evosdc.suppress.engine.general.hints import read_quickly
+from evosdc.suppress.engine.choose import read_quickly
 from evosdc.suppress.methods.contracted import completed
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method

@@ -49,7 +49,8 @@ _MOST_GROWTH = 0.5
 # Equations in a combination at most. At half of it sums across planes are missed; the
 # longer ones that twice as many allow hardly ever cut.
 _MOST_EQUATIONS = 8
-# Cells hidden by less than this share are not asked whether they can move: a tolerance.
+# Cells hidden by less than this share are not tested for whether they can move: a
+# tolerance.
 _MIN_SHARE_HIDDEN = 0.02
 # Combinations of one round at most, and cells in all of them. With half of either a
 # round leaves more to the next one; twice as many are mostly of use for one cell only.
@@ -92,7 +93,7 @@ class BridgelessRows:
 def sliding_partner_cuts(problem: Problem) -> Iterator[Cut]:
     """Yield cuts for cells that must move either way: another must move with them.
 
-    A sliding level asks for no direction, so no cut of one direction holds for it; but
+    A sliding level has no direction, so no cut of one direction holds for it; but
     in each equation of its cell another hidden cell must move.
     """
     matrix = problem.table.matrix.tocsc()
@@ -239,7 +240,7 @@ def _combine(
 ) -> tuple[int, float]:
     """Add up equations, beginning with one of a cell; return cells met and weight.
 
-    `level` is what the cell must move by, up or down (negative); 0 asks only whether
+    `level` is what the cell must move by, up or down (negative); 0 tests only whether
     it can move at all.
     """
     count = _take_off(first, -1.0, 0, equations, scratch)

@@ -201,7 +201,7 @@ def _deepest(cuts: list[Cut], x: Real) -> list[Cut]:
 
 
 class _Cuts(Conshdlr):
-    """What SCIP asks: is a pattern safe, and which cuts does it violate?
+    """What SCIP calls: is a pattern safe, and which cuts does it violate?
 
     Answers are true, also when the slice is over: SCIP discards a node whose cells are
     all fixed if it learns that their pattern is not safe, and a pattern that is said
@@ -315,7 +315,7 @@ class _Cuts(Conshdlr):
         self._node = node
         x = self._tree.relaxed = self._tree.pattern()
         # The attacker's programs judge whole patterns only: at the root the cut loop
-        # has asked them, and asked again there they took nine tenths of the time.
+        # has called them, and called again there they took nine tenths of the time.
         cuts = _deepest(self._ask(x, False, stopped=self._over), x)
         for cut in cuts:
             self._tree.add(cut)

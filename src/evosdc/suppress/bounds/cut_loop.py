@@ -38,15 +38,15 @@ _ROUNDING = 1e-9
 _CELLS_PER_PRICING = 2000
 # Rounds of cheap rows go on while the bound rises by this share each, or for so many
 # rounds without. At half of either the bound rises a little further in more time; at
-# twice of it the attacker's programs are asked for what rows would give.
+# twice of it the attacker's programs are solved for what rows would give.
 _LEAST_RISE, _ROUNDS_WITHOUT_RISE = 1e-4, 3
 # Rounded cuts added in one round at most, the most violated first. With half as many
 # there are more rounds; twice as many slow the relaxation down by cuts that overlap.
 _MOST_ROUNDED = 500
 # A learned cut is added where more than this is missing: well above rounding.
 _MIN_VIOLATION = 1e-4
-# With so many cuts from one source the next one, which is slower, is not asked. At half
-# of it rounds get more numerous, at twice of it slow sources are asked more often.
+# With so many cuts from one source the next one, which is slower, is not used. At half
+# of it rounds get more numerous, at twice of it slow sources are used more often.
 _ENOUGH_CUTS = 10
 
 
@@ -148,7 +148,7 @@ class Bound:
 
 
 class CutLoop:
-    """Solve, separate, price, again; its bound may be asked for at any time.
+    """Solve, separate, price, again; its bound may be read at any time.
 
     `bridgeless`, `combined` and `planes` switch these cuts off, to see what they are
     worth. A `pool` attacks levels where that takes programs. `learned` lists cuts that
@@ -281,8 +281,8 @@ class CutLoop:
         if found >= _ENOUGH_CUTS:
             return
         planes = self._planes
-        for ask in () if planes is None else (planes.violated, planes.bridges):
-            for cut in ask(hidden, stopped):
+        for separate in () if planes is None else (planes.violated, planes.bridges):
+            for cut in separate(hidden, stopped):
                 found += 1
                 yield cut
             if found:

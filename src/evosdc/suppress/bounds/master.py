@@ -233,7 +233,7 @@ def entries(cuts: list[Cut]) -> tuple[Long, Long, Real]:
 # Let Ctrl-C end a solver that must not be left by an exception.
 #
 # An exception must not travel through compiled code that calls back, so for the time of
-# a run the interrupt only raises a flag that the callbacks ask for; it is raised after
+# a run the interrupt only raises a flag that the callbacks read; it is raised after
 # it.
 
 
@@ -355,7 +355,7 @@ class Branch(OpenCells):
     ) -> int:
         """Add every known or new cut that a candidate violates; count those.
 
-        Solutions met on the way are asked too, but only the last one counts.
+        Solutions met on the way are checked too, but only the last one counts.
         """
         if candidate.hidden is None:
             return 0
@@ -390,7 +390,7 @@ class Branch(OpenCells):
     ) -> ProvenCandidate:
         """Solve to `gap`, for so many seconds or nodes, starting from a pattern.
 
-        A bound that would prove the pattern optimal is asked for a second time, from
+        A bound that would prove the pattern optimal is computed a second time, from
         another random seed, and the lower one counts: one programme in some hundreds
         claimed more than is true (HiGHS 1.15, with and without presolve).
         """

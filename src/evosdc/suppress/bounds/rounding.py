@@ -53,7 +53,7 @@ _MOST_SLACK = 0.3
 # Half of either gives weaker cuts, twice of either takes twice the time.
 _STEPS = 24
 _FLIPS = 16
-# Cells this far from whole are asked, so many in one round. Half as many cells give
+# Cells this far from whole are tried, so many in one round. Half as many cells give
 # weaker rounds; twice as many take longer and give cuts that say the same.
 _FRACTIONAL = 0.02
 _CELLS_PER_ROUND = 100

@@ -1,4 +1,4 @@
-"""The protocols of an engine: what a method may ask of any table.
+"""The protocols of an engine: what a method may do on any table.
 
 An *engine* knows one table. Its *states* are patterns that stay safe while they change:
 hidden cells with a witness for each demand that they cover. A method that is written on
@@ -270,7 +270,7 @@ class Mender(Protocol[S]):
 
 
 class Engine(Protocol[S]):
-    """What can be asked of one table.
+    """What a method can do with one table.
 
     One engine serves one run: it may keep solvers warm from one question to the next.
     """
@@ -395,7 +395,7 @@ def cover_and_finish(
 def restored(engine: AnyEngine, pattern: Pattern, search: Search) -> State:
     """Return a covered state of a pattern that was found elsewhere."""
     state: State = engine.restore(pattern)
-    # Solvers differ in their last digits: what rests on them is asked again.
+    # Solvers differ in their last digits: what rests on them is checked again.
     state.repair(stopped=search.stopped)
     return state
 

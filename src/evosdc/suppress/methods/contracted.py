@@ -40,7 +40,7 @@ _CUT_SLACK = 1e-6
 # Share of the time left for a method that knows the public only. At half of it its
 # pattern is worse than it need be, at 1 nothing is left to cover the other attackers.
 _TIME_SHARE_FOR_PUBLIC = 0.7
-# Share of the time or evaluations left for choosing which way widths are asked for. At
+# Share of the time or evaluations left for choosing which way widths are required. At
 # half of it fewer cells are tried, at twice of it patterns have less to improve in.
 _SHARE_FOR_WIDTHS = 0.1
 
@@ -204,7 +204,7 @@ def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction |
 def completed(
     problem: Problem, pattern: Pattern, search: Search, event: str = "completed"
 ) -> Pattern:
-    """Return a pattern with what a problem asks for beyond it, cleaned up.
+    """Return a pattern with what a problem requires beyond it, cleaned up.
 
     It may have been made for another problem of the same table: without attackers, or
     with lower levels.
@@ -243,7 +243,7 @@ def restore_checkpoint(problem: Problem, search: Search) -> None:
 
 
 def with_widths_chosen(problem: Problem, search: Search) -> Problem:
-    """Choose which way each width is asked for first, by the cost of quick patterns.
+    """Choose which way each width is required first, by the cost of quick patterns.
 
     One cell after the other, in a share of the time or of the evaluations left.
     """
@@ -279,8 +279,8 @@ def run_contracted(
     found = _contraction_for_patterns(problem, method)
     if found is None or method.takes(found.small) is not None:
         restore_checkpoint(problem, search)
-        asked = with_widths_chosen(problem, search)
-        pattern: Pattern = method.run(asked, parameters, search)
+        chosen = with_widths_chosen(problem, search)
+        pattern: Pattern = method.run(chosen, parameters, search)
         return pattern
     search.note(
         f"contracted: {int(problem.hideable.sum()):,} cells that may be hidden come to "
@@ -289,8 +289,8 @@ def run_contracted(
     inner = ContractedSearch(search, found)
     try:
         restore_checkpoint(found.small, inner)
-        asked = with_widths_chosen(found.small, inner)
-        small: Pattern = method.run(asked, parameters, inner)
+        chosen = with_widths_chosen(found.small, inner)
+        small: Pattern = method.run(chosen, parameters, inner)
     except LevelError:
         # The whole problem says which of its cells cannot be protected.
         restore_checkpoint(problem, search)
@@ -316,9 +316,10 @@ def run_for_public(
         raise
     search.count(sub_run.evaluations)
     if sub_run.bound is not None:
-        # Attackers only ask for more.
+        # Attackers only add demands.
         search.raise_bound(sub_run.bound, sub_run.bound_source)
-    # Evaluations were for the method: what is asked beyond them is completed in full.
+    # Evaluations were for the method: what is required beyond them is completed in
+    # full.
     own = Search(stop=TimeLimit(search.seconds_left()))
     search.offer(completed(problem, found, own), f"{method.name}, against attackers")
     return search.found

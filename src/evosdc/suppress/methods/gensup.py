@@ -213,8 +213,7 @@ def breed(
 ) -> bool:
     """Breed one generation; return whether the best got better.
 
-    `mutate_all` asks for the mutation of each pair's best child, not only of every new
-    best.
+    With `mutate_all` each pair's best child is mutated, not only every new best.
     """
     until = search.stopped if stopped is None else stopped
     search.generations += 1

@@ -42,7 +42,7 @@ _CREDIT_KEPT = 0.5
 _EVEN_SHARE = 0.15
 # A proof that gained nothing is tried again where the gap is so many times smaller than
 # at its last turn. At half of it trees wait until the end, at twice of it (never less
-# than once) they are asked after each new bound.
+# than once) they are run after each new bound.
 _GAP_RATIO_FOR_PROOF = 1.5
 # A slice is this share of what is spent so far, so that tables that are proven at once
 # are not kept waiting. At half of it operators take turns more often, and what each one

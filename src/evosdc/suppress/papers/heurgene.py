@@ -7,7 +7,7 @@ publishes a redundant cell and joins the circuits that it stood in.
 
 The defaults are as published but for four steps where ours is cheaper; options put
 the published ones back: ``rectangles=further``, ``crowded``, ``redraw`` and
-``replace_best``. What the author asks for in his last chapter has options too:
+``replace_best``. What the author proposes in his last chapter has options too:
 `diversity`, `seeding`, `crossover`, `mutation` and `cost_benefit`.
 
 GAPN, the protection network algorithm of Ditrich (2010), as Herrington describes it:

@@ -162,7 +162,7 @@ class OrderParameters(WeightParameters):
         Share of the best cost.
     ties
         Whether offspring that costs as much as the most expensive order replaces it.
-        The published rule asks for less; a local search crosses plateaus with it.
+        The published rule requires less; a local search crosses plateaus with it.
     batch
         Offspring bred before the first of them is admitted; 1 as published, more keeps
         several workers busy.

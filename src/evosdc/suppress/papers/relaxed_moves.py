@@ -2,7 +2,7 @@
 
 An equation that comes short gets cells until it is balanced; each of them may leave
 other equations short, which wait for their turn. With claims, cells hidden already are
-asked to claim more before others are hidden.
+made to claim more before others are hidden.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ class RelaxedSearch:
                 return
 
     def restart(self, live: RelaxedArrays, hidden: Flags, choice: MoveChoice) -> None:
-        """Go on from other hidden cells, and hide more where the check asks for it."""
+        """Go on from other hidden cells, and hide more where the check requires it."""
         start_from(self.frame, live, hidden)
         construct(self.frame, live, choice, rows_of(self.frame, self.by_weight), False)
 

@@ -1,7 +1,7 @@
 """Every method is an entry here: a name, the tables it takes, parameters and source.
 
-`METHODS` says in which module each one is; it is imported when it is asked for. Scripts
-call methods by these names, so a name never changes.
+`METHODS` says in which module each one is; it is imported when it is first used.
+Scripts call methods by these names, so a name never changes.
 """
 
 from __future__ import annotations

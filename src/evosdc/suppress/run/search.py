@@ -72,8 +72,9 @@ class Search:
     """What a method is run with.
 
     A method reports complete, safe-by-its-own-check patterns with `offer`, counts
-    evaluations with `count`, and asks `stopped` between steps. It draws randomness only
-    from `rng`, so that the same seed gives the same answer for any number of workers.
+    evaluations with `count`, and calls `stopped` between steps. It draws randomness
+    only from `rng`, so that the same seed gives the same answer for any number of
+    workers.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ class Search:
         self.elsewhere = 0  # evaluations by other workers
         self.generations = 0
         self.reason: str | None = None
-        # Called whenever the method asks whether to stop: between two of its steps.
+        # Called whenever the method checks whether to stop: between two of its steps.
         self.callbacks: list[Callable[[], None]] = []
         # What a run that was cut short had found.
         self.stored: Pattern | None = None
@@ -215,7 +216,7 @@ class Search:
         return Search(self.seed, AnyOf(limits), clock=self.clock, outer=self)
 
     def origin(self, problem: Problem) -> tuple[Problem, Shrink]:
-        """Return the problem that this run was asked for, and how it is contracted.
+        """Return the problem that was posed, and how it is contracted.
 
         The function turns a pattern of it into one of the problem that is searched.
         """
@@ -277,7 +278,7 @@ Begin = Callable[[Problem, Any, Search], Ongoing]
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """What another worker is asked for: to search for a while.
+    """A task for another worker: to search for a while.
 
     Attributes
     ----------
@@ -376,7 +377,7 @@ class Exchange(Closing):
         self._first: float | None = None  # seconds that the first pattern took
         # What others have gained for this run, as a share of the cost.
         self.gained = 0.0
-        # Methods with threads ask whether to stop from those as well.
+        # Methods with threads call `stopped` from those as well.
         self._thread = threading.get_ident()
         self._again = SECONDS_BEFORE_WORKERS
         if self.count and self.timed:

@@ -32,7 +32,7 @@ from evosdc.table.status import FIXED, PRIMARY, SAFE
 
 Clique = frozenset[int]
 # What an inherited secondary must be movable by to count as not disclosed, where the
-# share asked for is 0: this share of its value.
+# share required is 0: this share of its value.
 _MIN_SHARE_OF_VALUE = 1e-4
 
 
@@ -320,7 +320,7 @@ class PartProblems:
     ----------
     share
         What inherited secondaries must be movable by, as a share of their value; 0
-        asks only that they cannot be worked out exactly (de Wolf 2002).
+        requires only that they cannot be worked out exactly (de Wolf 2002).
     """
 
     def __init__(self, problem: Problem, share: float) -> None:

@@ -131,10 +131,10 @@ def unpick(problem: Problem, hidden: Flags | None = None) -> Unpicked:
     table, levels = problem.table, problem.levels
     mask = problem.primary if hidden is None else hidden | problem.primary
     left = movable(mask, Equations.of(table.matrix, table.columns))
-    asked = np.zeros(len(table), dtype=bool)
-    asked[levels.cell] = asked[levels.slide] = True
+    judged = np.zeros(len(table), dtype=bool)
+    judged[levels.cell] = judged[levels.slide] = True
     narrow = _too_narrow(problem, *_bounds(problem, left))
-    return Unpicked(asked & ~left, narrow & left)
+    return Unpicked(judged & ~left, narrow & left)
 
 
 def _bounds(problem: Problem, left: Flags) -> tuple[Real, Real]:

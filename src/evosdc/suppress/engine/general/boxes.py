@@ -257,7 +257,7 @@ class Boxes:
             part = cells[at : at + _CELLS_PER_CALL]
             done = kernels.drop_cells(self.field, witnesses.pool, hidden, part)
             if done == 0:
-                # One cell asks for more space than a call has: it stays hidden.
+                # One cell needs more space than a call has: it stays hidden.
                 done = 1
             at += done
 

@@ -185,8 +185,8 @@ class LevelPrograms:
             moved = np.flatnonzero(d)
             return None, Move(self._cells[moved], d[moved])
         found = self._violated(level, y, x)
-        # Of the cuts that are violated those are deep which ask little of cells that
-        # are not suppressed.
+        # Of the cuts that are violated those are deep which require little of cells
+        # that are not suppressed.
         deeper = self._ask(own, level.sign, *self._room(level, x, _LEAST_SHARE))
         if deeper is not None and level.sign * float(deeper[0][own].sum()) < 1 - _SHORT:
             found = self._violated(level, deeper[1], x) or found
@@ -212,7 +212,7 @@ class LevelPrograms:
         lp.changeColsCost(len(self._index), self._index, cost)
         lp.run()
         if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            # A warm basis can mislead the simplex method; ask once more from scratch.
+            # A warm basis can mislead the simplex method; solve once more from scratch.
             lp.clearSolver()
             lp.run()
             if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:

@@ -197,7 +197,7 @@ class ProgramEvaluator(GroupEvaluator):
         """The cells that the primaries alone leave short, as far as time allows.
 
         A cell called exposed by mistake costs time only. One that is left out by
-        mistake has no witness, and nobody asks whether attackers exclude it.
+        mistake has no witness, and whether attackers exclude it is not tested.
         """
         primary = self._problem.primary
         free = self._table.programs.movable(primary)

@@ -39,8 +39,8 @@ _QUICK, _SLOW = "programs are quick", "programs over all cells are slow"
 # Programs, those of the largest levels, that show whether they are slow. One
 # alone may be misleading; twice as many delay the first pattern by some seconds.
 _PROGRAMS_TRIED = 3
-# A way to ask for a deviation that meets a demand. The price of moving a cell has one
-# entry for each cell of the table.
+# A function that finds a deviation that meets a demand. The price of moving a cell has
+# one entry for each cell of the table.
 Question = Callable[[Demand, Real], Move | None]
 
 
@@ -326,7 +326,7 @@ class Programs:
         return np.asarray(movable(hidden, self._equations))
 
     def among(self, hidden: Flags) -> Question:
-        """Return a way to ask many questions about deviations of hidden cells only.
+        """Return a function that finds many deviations of hidden cells only.
 
         `learned` receives why a program had no answer, where every safe pattern must
         have one.

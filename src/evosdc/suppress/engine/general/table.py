@@ -1,7 +1,7 @@
 """A table as all states of it share it: programs that stay loaded, demands, boxes.
 
 Demands are what a pattern must reach: one row per direction of a cell. A sliding level
-asks only for a width. It is turned into ordinary levels by raising the upper level by
+is only a width. It is turned into ordinary levels by raising the upper level by
 what is missing; where the cell cannot rise so far even with everything hidden, the
 lower one; where that fails too, the cell must rise as far as it can and fall by the
 rest. For cells of `Problem.falling` it is the other way round. Any pattern that covers
@@ -32,7 +32,7 @@ from evosdc.suppress.problem.problem import Problem, unreachable
 # A level counts as out of reach when it is missed by more than this share.
 SHORT = 1e-8
 # Digits after the point that the values of a table may have, and digits beyond them for
-# the levels: with half of either more levels keep sixteen digits or ask for more than
+# the levels: with half of either more levels keep sixteen digits or require more than
 # was meant; twice as many are no longer read exactly.
 _MOST_DIGITS = 6
 _MORE_DIGITS = 3
@@ -129,7 +129,7 @@ def _split(
     The third number is the share of it that can be had.
     """
     most, _ = programs.farthest(Demand(cell, way, width))
-    # What the solver finds is off by rounding: ask for a little less.
+    # What the solver finds is off by rounding: require a little less.
     most *= 1 - SHORT
     if width - other <= most:
         return max(first, width - other), other, 1.0

@@ -224,7 +224,7 @@ def clean_up(state: GeneralState, order: Cells | None, stopped: Stopped) -> Mask
     All are looked at, the most expensive first, or only those of an order.
 
     A cell that no witness uses is published without a program. Otherwise only the
-    demands whose witness uses it are asked again, with the cell forbidden: boxes and
+    demands whose witness uses it are covered again, with the cell forbidden: boxes and
     cycles first, and programs where they are quick. What they say of cells that are
     needed is remembered for other patterns.
     """
@@ -272,7 +272,7 @@ def _replaced(
     """Find new witnesses for `users` among the cells of `trial`, or change nothing.
 
     Nothing is changed either when it is stopped.
-    Attackers against whom a new witness fails are asked about as well.
+    Attackers against whom a new witness fails are checked as well.
     """
     table, witnesses = state.table, state.witnesses
     problem, programs = table.problem, table.programs
@@ -291,7 +291,7 @@ def _replaced(
                 continue
             move = None if stopped() else _ask(state, ask, rows, row, price)
             if move is None:
-                # A demand that kept one cell is likely to keep the next: ask it first.
+                # A demand that kept one cell is likely to keep the next: try it first.
                 if row in recent:
                     refused.remove(row)
                 refused.append(row)

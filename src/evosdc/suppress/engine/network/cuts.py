@@ -18,14 +18,14 @@ from evosdc.suppress.problem.problem import Levels, Problem
 
 # The connected pieces of a network, each with cells and nodes numbered by itself.
 
-# Flows are compared with this share of the amount asked for.
+# Flows are compared with this share of the amount required.
 EPSILON = 1e-7
 # How much more of a cell than of the others that cross must be hidden.
 _VIOLATED = 1e-4
 _MIN_SHARE_HIDDEN = 1e-9
 # More than any cell is hidden.
 _WEIGHT_OF_PRIMARIES = 4.0
-# Cells asked for in one call of the kernel, between two looks at the clock.
+# Cells separated in one call of the kernel, between two looks at the clock.
 _CELLS_PER_CALL = 256
 
 
@@ -77,7 +77,7 @@ def pieces(problem: Problem) -> Iterator[NetworkPiece]:
 
 # Capacity cuts of a network table, and the kernels that find them.
 #
-# Let level ``(k, sign, amount)`` ask for a flow of ``amount`` from one end of cell `k`
+# Let level ``(k, sign, amount)`` require a flow of ``amount`` from one end of cell `k`
 # to the other through hidden cells. For every set `S` of nodes with the source inside
 # and the sink outside, the hidden cells that leave `S` must have room for the flow
 # (Fischetti and Salazar 1999, capacity constraints)::
@@ -203,7 +203,7 @@ class NetworkCuts:
     """Find the cuts that a fractional pattern of a network table violates.
 
     Cells that no chain of equations joins do not affect each other: each connected
-    piece of the network is asked by itself.
+    piece of the network is searched by itself.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -236,7 +236,7 @@ class NetworkCuts:
         """Yield cuts that cells hidden to the extent `x` violate.
 
         A round ends with `most` cuts, and the next one goes on from there; one with
-        fewer has asked for every level.
+        fewer has tried every level.
         """
         found = 0
         for _ in range(len(self._pieces)):
@@ -269,7 +269,7 @@ class _PieceCuts:
         self._sink = np.where(up, piece.tail[cell], piece.head[cell]).astype(np.int64)
         self._amount = levels.amount[here]
         # Levels that the primaries alone cover need no cut; a level is looked at when
-        # it is asked for the first time, since in large tables most are covered.
+        # it is tried for the first time, since in large tables most are covered.
         self._seen = np.zeros(len(here), dtype=np.bool_)
         self._open = np.ones(len(here), dtype=np.bool_)
         self._alone = _Flows(piece, piece.primary.astype(np.float64))
@@ -293,7 +293,7 @@ class _PieceCuts:
 
         Two cuts for each level: the one nearest the source and the one nearest the
         sink. The second makes the loop converge in tens of rounds, not hundreds. Levels
-        are asked from the one on at which the last round ended.
+        are tried from the one on at which the last round ended.
         """
         flows = _Flows(self._piece, x[self._piece.cells])
         found, count, begin = 0, len(self._cell), self._next
@@ -322,9 +322,9 @@ class _PieceCuts:
         share = weight[support]
         net = _network_of(piece, support, share, share)
         up, down = piece.up[support] > 0, piece.down[support] > 0
-        asked = np.flatnonzero(~piece.primary[support] & (share > _VIOLATED))
-        for first in range(0, len(asked), _CELLS_PER_CALL):
-            part = asked[first : first + _CELLS_PER_CALL]
+        tried = np.flatnonzero(~piece.primary[support] & (share > _VIOLATED))
+        for first in range(0, len(tried), _CELLS_PER_CALL):
+            part = tried[first : first + _CELLS_PER_CALL]
             found, near, far = bridges(net, up, down, part, _VIOLATED)
             for at, cell in enumerate(support[found].tolist()):
                 cut = self._bridge_cut(cell, near[at])

@@ -21,7 +21,7 @@ from evosdc.suppress.problem.problem import Problem
 # Long-number capacities: no level is ever left short through rounding.
 #
 # With capacities that are whole multiples of a unit every maximum flow is one too, so a
-# level rounded up to the next multiple asks for neither more nor less. The unit is a
+# level rounded up to the next multiple requires neither more nor less. The unit is a
 # power of ten that writes every number of the table, where there is one small enough.
 # Otherwise it lies far below the last digit that matters, and the capacities that are
 # not whole multiples of it are rounded down.

@@ -165,7 +165,7 @@ def walk_on(
     levels = np.empty(len(net.demands.cell), dtype=np.int64)
     for step in range(steps):
         if net.live.tally[0] == 0:
-            # Nothing to ruin: the steps count, or callers would ask for them for ever.
+            # Nothing to ruin: the steps count, or callers would repeat them for ever.
             walk.steps[0] += steps - step
             return steps
         result = _step(net, log, walk, cost, most, levels)
