@@ -45,7 +45,7 @@ def deadly_once(_: int, flag: str) -> str:
 
 
 def task_lost_once(
-    flag: str, worker_state: WorkerState, task: Task
+    flag: str, worker_state: WorkerState, task: MoveTask
 ) -> tuple[Arrays, int]:
     """Do a task; kill the process that is first in the second half of a round."""
     path = Path(flag)
