@@ -108,3 +108,10 @@ def test_patterns_are_names_with_signs_and_no_file(tmp_path: Path) -> None:
         (tmp_path / name).write_text("a")
         assert not is_pattern(tmp_path / name)
     assert not is_pattern(tmp_path / "firms.csv")
+
+
+def test_a_name_that_the_disk_does_not_take_is_an_error_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / ("a" * 250)
+    with pytest.raises(InputError, match="cannot be written"), open_output(path):
+        pytest.fail("began")
+    assert not list(tmp_path.iterdir())
