@@ -306,8 +306,9 @@ def _with_accepted(
 def _weaker_settings(table: Table, settings: Mapping[str, Any]) -> list[str]:
     """Say where a certificate proves less than the table would require."""
     remarks: list[str] = []
-    if settings["accepted"]:
-        cells = [cell for cell, *_ in settings["accepted"]]
+    # Cells that the table does not have are a fault, and have no label.
+    cells = [cell for cell, *_ in settings["accepted"] if 0 <= cell < len(table)]
+    if cells:
         shown = "; ".join(table.label(cell) for cell in cells[:_MAX_NAMED])
         more = (
             f" and {len(cells) - _MAX_NAMED:,} more" if len(cells) > _MAX_NAMED else ""
