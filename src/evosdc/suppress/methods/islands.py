@@ -315,7 +315,9 @@ class Islands(Exchange):
         left = self.search.seconds_left()
         if not (self.count and self.timed) or left < _LEAST_SECONDS_LEFT:
             return False
-        self._submit(0, {**self._fields(()), "seconds": _FIRST_PATTERN_SHARE * left})
+        self._submit(
+            0, {**self._assignment_fields(()), "seconds": _FIRST_PATTERN_SHARE * left}
+        )
         return True
 
     def describe(self, number: int) -> dict[str, Any]:
@@ -328,14 +330,14 @@ class Islands(Exchange):
             states = [s for s in states if not len(costs) or s.cost < costs.min()]
             # A worker that is new begins with the best of them.
             own = () if states else own[:1]
-        fields = self._fields((*own, *(state.pattern() for state in states)))
+        fields = self._assignment_fields((*own, *(state.pattern() for state in states)))
         left = self.until - self.search.seconds
         if self.constructions and self.timed and left > 0:
             guide = replace(fields["guide"], construction=self.constructions.pop(0))
             fields |= {"guide": guide, "seconds": left}
         return fields
 
-    def _fields(self, patterns: tuple[Pattern, ...]) -> dict[str, Any]:
+    def _assignment_fields(self, patterns: tuple[Pattern, ...]) -> dict[str, Any]:
         home = self._home
         guide = Guide(
             home.problem is not self._posed, home.fractions, home.engine.programs_pay
