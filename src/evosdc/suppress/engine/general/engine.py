@@ -27,10 +27,12 @@ from evosdc.suppress.engine.general.table import GeneralTable
 from evosdc.suppress.engine.general.walker import (
     BY_BOXES,
     BY_PROGRAMS,
+    BY_STEPS,
     RECORD_TO_RECORD,
     BoxWalker,
     ProgramWalker,
     RecordWalker,
+    StepWalker,
 )
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
@@ -55,6 +57,11 @@ class GeneralEngine:
         return self.table.boxes is not None
 
     @property
+    def has_walks(self) -> bool:
+        """Whether walks do what boxes do in other tables."""
+        return self.table.walks is not None and not self.programs_pay
+
+    @property
     def program_walk(self) -> WalkOptions | None:
         return RECORD_TO_RECORD if self.programs_pay else None
 
@@ -72,6 +79,8 @@ class GeneralEngine:
         price: Costs | None = None,
         late: Stopped | None = None,
     ) -> GeneralState | None:
+        if self.has_walks and self.table.programs.slow:
+            return None  # walks would have to cover what they leave
         state = self.start()
         # The largest first: what they move far covers many others.
         order = np.argsort(-self.demands.amount, kind="stable")
@@ -121,6 +130,8 @@ class GeneralEngine:
             return None
         if options is not None and options.slack > 0:
             return RecordWalker(state, rng, options)
+        if self.has_walks:
+            return StepWalker(state, rng, options or BY_STEPS)
         if self.table.boxes is None:
             return ProgramWalker(state, rng, options or BY_PROGRAMS)
         return BoxWalker(state, rng, options or BY_BOXES)

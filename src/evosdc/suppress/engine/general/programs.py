@@ -64,7 +64,7 @@ class Programs:
         return self._model(np.flatnonzero(self.problem.hideable))
 
     @property
-    def _slow(self) -> bool:
+    def slow(self) -> bool:
         """Whether the first programs of a pattern take too long over the whole table.
 
         It is asked once: what programs answer must not depend on what was asked before.
@@ -197,7 +197,7 @@ class Programs:
 
     def _model(self, cells: Long) -> DeviationModel:
         up, down = self.problem.up, self.problem.down
-        return DeviationModel(self._columns, cells, up, down, self._slow)
+        return DeviationModel(self._columns, cells, up, down, self.slow)
 
     def _ask(self, model: DeviationModel, asked: Demand, price: Real) -> Move | None:
         self.asked += 1

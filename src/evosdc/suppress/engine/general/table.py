@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ from evosdc.suppress.engine.general.demands import (
 from evosdc.suppress.engine.general.model import Demand
 from evosdc.suppress.engine.general.pool import add_rows, make_knowledge, no_rows
 from evosdc.suppress.engine.general.programs import Programs
+from evosdc.suppress.engine.general.whole_walks import WholeWalks, walks_of
 from evosdc.suppress.problem.problem import Problem
 
 
@@ -117,6 +119,13 @@ class GeneralTable:
     def _renew_boxes(self) -> None:
         if self.boxes is not None:
             self.boxes = self.boxes.with_rows(self.rows)
+
+    @cached_property
+    def walks(self) -> WholeWalks | None:
+        """Walks that cover demands where neither boxes do nor programs are quick."""
+        if self.boxes is not None or self.problem.has_attackers:
+            return None
+        return None if self.programs.quick else walks_of(self.problem)
 
     @property
     def by_boxes(self) -> bool:
