@@ -230,13 +230,14 @@ def _start(run: _Run) -> None:
 
 
 def _walk_first(run: _Run) -> None:
-    """Better the first pattern by boxes while that pays, under a limit of time.
+    """Better the first pattern by boxes or walks while that pays, under a limit of time.
 
     Programs over the whole table may take longer than a short limit leaves.
     """
-    search, walk = run.search, PatternWalk(run.home, boxes=True)
+    search, walk = run.search, PatternWalk(run.home, boxes=not run.home.engine.has_walks)
     share = _FIRST_WALK_SHARE * search.seconds_left()
-    if not (isfinite(share) and walk.applies()):
+    by_steps = run.home.engine.has_boxes or run.home.engine.has_walks
+    if not (isfinite(share) and by_steps):
         return
     begun, turns = search.seconds, 0
     while not run.over() and search.seconds < begun + share:

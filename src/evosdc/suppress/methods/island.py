@@ -190,7 +190,13 @@ class Island:
         return tuple(state.pattern() for state in self.population.states[:most])
 
     def operators(self) -> tuple[Operator, ...]:
-        """Return what betters these patterns."""
+        """Return what betters these patterns.
+
+        Where walks build them only what changes few cells at a time: each of the others
+        makes whole patterns, for which programs take most of a minute.
+        """
+        if self.engine.has_walks:
+            return (PatternWalk(self, boxes=False),)
         return (
             Guided(self),
             PatternWalk(self, boxes=True),

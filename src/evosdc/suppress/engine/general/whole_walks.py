@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 # Steps of one walk. At half of it demands that need more than some dozen cells are
 # missed, at twice of it walks that get nowhere take twice as long.
-_MOST_STEPS = 300
+_MOST_STEPS = 500
 # Passes over the open demands. What a cell of typical cost costs, in equations mended:
 # much in the first pass, so that what can be covered cheaply is, and less in each pass
 # by a factor. Tries of a demand in the first pass, and their growth. With half of
 # the passes twice as many demands are left to programs; with twice as many weights or
 # tries the first pattern costs less and takes twice as long.
-_PASSES, _WEIGHT, _LIGHTER = 11, 1.0, 0.65
-_TRIES, _MORE_TRIES = 20, 1.3
+_PASSES, _WEIGHT, _LIGHTER = 8, 0.5, 0.5
+_TRIES, _MORE_TRIES = 10, 1.3
 # Cells are called so many times as expensive as the typical one at most: beyond it
 # walks do without totals that they need.
 _DEAREST = 20.0
 # Tries of a demand whose deviation is replaced, and the weight of costs meanwhile. With
 # half of the tries more cells stay that are not needed, with twice as many fewer cells
 # are looked at.
-_TRIES_AGAIN, _WEIGHT_AGAIN = 10, 0.5
+_TRIES_AGAIN, _WEIGHT_AGAIN = 40, 1.0
 # Larger numbers of units are no bound to a walk: sums of some hundred stay exact.
 _FAR = float(2**50)
 
