@@ -27,7 +27,7 @@ from evosdc.options.tables import ProtectKeywords, settings
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, TableVerdict
 from evosdc.suppress import running
-from evosdc.suppress.engine.general.programs import are_quick
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.methods.contracted import completed
 from evosdc.suppress.methods.hints import read_quickly
 from evosdc.suppress.problem.problem import Pattern, Problem
@@ -47,7 +47,7 @@ _QUICKEST = "hypercube"
 # Share of the limit that building the quick pattern may take, and judging it. With
 # half of it large tables have no answer that is sure; twice is missing to the search.
 _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
-# The share where the pattern is built neither by boxes nor by quick programs: it ends
+# The share where walks build the pattern, and slow programs what these leave: it ends
 # when the pattern is built. With half of it large tables without dimensions have no
 # answer but all that may be suppressed, at 1 nothing is left to judge it in.
 _BUILDING_SHARE = 0.5
@@ -248,10 +248,11 @@ def _first_judged(
     quick = problem.network is not None and not problem.has_attackers
     if quick or math.isinf(limit):
         return posed, None
-    share = _QUICK_SHARE if _is_quick(problem) else _BUILDING_SHARE
-    own = Search(seed=search.seed, stop=TimeLimit(share * limit))
     began = clock.spent()
     try:
+        by_walks = problem.network is None and engine_for(problem).has_walks
+        share = _BUILDING_SHARE if by_walks else _QUICK_SHARE
+        own = Search(seed=search.seed, stop=TimeLimit(share * limit))
         pattern = _quick_pattern(problem, search.stored, own)
         built = clock.spent()
         if pattern.hidden[problem.hideable].all():
@@ -322,11 +323,6 @@ def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> 
     if method.takes(problem) is not None:
         method = find_method(_FIRST)
     return method.run(problem, method.configure({}), search)
-
-
-def _is_quick(problem: Problem) -> bool:
-    """Whether boxes or programs build a pattern in a small share of the limit."""
-    return are_quick(problem) or find_method(_QUICKEST).takes(problem) is None
 
 
 def _stop(search: Search, posed: Posed, judging: float) -> None:

@@ -234,10 +234,10 @@ def _walk_first(run: _Run) -> None:
 
     Programs over the whole table may take longer than a short limit leaves.
     """
-    search, walk = run.search, PatternWalk(run.home, boxes=not run.home.engine.has_walks)
+    search, engine = run.search, run.home.engine
+    walk = PatternWalk(run.home, boxes=not engine.has_walks)
     share = _FIRST_WALK_SHARE * search.seconds_left()
-    by_steps = run.home.engine.has_boxes or run.home.engine.has_walks
-    if not (isfinite(share) and by_steps):
+    if not (isfinite(share) and (engine.has_boxes or engine.has_walks)):
         return
     begun, turns = search.seconds, 0
     while not run.over() and search.seconds < begun + share:
@@ -299,7 +299,9 @@ def _improve(run: _Run) -> None:
     while not run.over():
         if not listed and budget.spent >= due:
             asked, _ = search.origin(run.problem)
-            islands.constructions = constructions(asked)
+            # Where walks build patterns each of these takes most of the time.
+            by_walks = home.engine.has_walks
+            islands.constructions = [] if by_walks else constructions(asked)
             listed = True
         if islands.constructions and not (islands.timed and islands.count):
             _construct(run, budget)

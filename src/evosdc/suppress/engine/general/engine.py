@@ -79,8 +79,8 @@ class GeneralEngine:
         price: Costs | None = None,
         late: Stopped | None = None,
     ) -> GeneralState | None:
-        if self.has_walks and self.table.programs.slow:
-            return None  # walks would have to cover what they leave
+        if self.has_walks:
+            return None  # programs over the whole table take too long
         state = self.start()
         # The largest first: what they move far covers many others.
         order = np.argsort(-self.demands.amount, kind="stable")

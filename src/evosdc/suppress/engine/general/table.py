@@ -122,10 +122,12 @@ class GeneralTable:
 
     @cached_property
     def walks(self) -> WholeWalks | None:
-        """Walks that cover demands where neither boxes do nor programs are quick."""
+        """Walks that cover demands where there are no boxes and programs take long."""
         if self.boxes is not None or self.problem.has_attackers:
             return None
-        return None if self.programs.quick else walks_of(self.problem)
+        if self.programs.quick or not self.programs.slow:
+            return None
+        return walks_of(self.problem)
 
     @property
     def by_boxes(self) -> bool:
