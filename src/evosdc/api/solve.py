@@ -49,8 +49,8 @@ _QUICKEST = "hypercube"
 _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
 # The share where walks build the pattern, and slow programs what these leave: it ends
 # when the pattern is built. With half of it large tables without dimensions have no
-# answer but all that may be suppressed, at 1 nothing is left to judge it in.
-_BUILDING_SHARE = 0.5
+# answer but all that may be suppressed, at 1 nothing is left to better it in.
+_BUILDING_SHARE = 0.75
 # What is kept for judging the last pattern: times of what the one before took, and a
 # share of the limit. With half of it busy machines judge too late. The first one is by
 # boxes and cycles: at half of its margin patterns by programs are judged too late.

@@ -80,16 +80,20 @@ class Programs:
                 problem.down,
             )
             price = np.where(problem.primary, 0.0, problem.cost)[model.cells]
-            long = [
-                model.takes_long(Demand(cell, sign, amount), price)
-                for cell, sign, amount in zip(
-                    levels.cell[largest].tolist(),
-                    levels.sign[largest].tolist(),
-                    levels.amount[largest].tolist(),
-                    strict=True,
-                )
-            ]
-            problem.derived[_SLOW] = 2 * sum(long) > len(long)
+            long, quick = 0, 0
+            for cell, sign, amount in zip(
+                levels.cell[largest].tolist(),
+                levels.sign[largest].tolist(),
+                levels.amount[largest].tolist(),
+                strict=True,
+            ):
+                if model.takes_long(Demand(cell, sign, amount), price):
+                    long += 1
+                else:
+                    quick += 1
+                if 2 * max(long, quick) > len(largest):
+                    break  # the others would change nothing
+            problem.derived[_SLOW] = long > quick
         return bool(problem.derived[_SLOW])
 
     @cached_property
