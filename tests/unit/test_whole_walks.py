@@ -48,7 +48,8 @@ def test_walks_cover_most_demands_by_whole_deviations(problem: Problem) -> None:
         change[cells] = by
         assert not (matrix @ change).any()
         assert np.array_equal(by, np.rint(by))
-        assert (by <= problem.up[cells]).all() and (-by <= problem.down[cells]).all()
+        assert (by <= problem.up[cells]).all()
+        assert (-by <= problem.down[cells]).all()
 
 
 def test_a_pattern_never_gets_more_expensive_and_stays_safe(problem: Problem) -> None:
@@ -72,7 +73,8 @@ def test_what_cannot_be_done_without_changes_nothing(problem: Problem) -> None:
     assert walks is not None
     nothing = np.where(problem.primary, 0.0, np.inf)
     assert not walks.replace(state, state.secondaries, nothing, 0)
-    assert np.array_equal(state.hidden, hidden) and not len(state.uncovered)
+    assert np.array_equal(state.hidden, hidden)
+    assert not len(state.uncovered)
 
 
 def test_the_flagship_betters_a_pattern_by_walks(problem: Problem) -> None:

@@ -230,7 +230,7 @@ def _start(run: _Run) -> None:
 
 
 def _walk_first(run: _Run) -> None:
-    """Better the first pattern by boxes or walks while that pays, under a limit of time.
+    """Better the first pattern by boxes or walks while that pays, under a time limit.
 
     Programs over the whole table may take longer than a short limit leaves.
     """
