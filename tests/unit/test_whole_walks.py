@@ -18,7 +18,7 @@ from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 
 tables = import_module("evosdc.suppress.engine.general.table")
-EVALUATIONS = 40
+EVALUATIONS = 20
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
     """A table in which there are walks: no dimensions, and programs called slow."""
     monkeypatch.setattr(tables, "boxes_of", lambda *_: None)
     monkeypatch.setattr(programs, "_MOST_LEVELS_TIMES_CELLS", 0)
-    found = Problem.of(make("random", 5, shape=(6, 5, 4), trees=1, sensitive=0.1))
+    found = Problem.of(make("random", 5, shape=(5, 4, 4), trees=1, sensitive=0.1))
     found.derived[programs._SLOW] = True
     return found
 
