@@ -18,7 +18,7 @@ from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 
 tables = import_module("evosdc.suppress.engine.general.table")
-EVALUATIONS = 20
+EVALUATIONS = 200
 
 
 @pytest.fixture
