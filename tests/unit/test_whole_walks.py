@@ -17,6 +17,7 @@ from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 
+engines = import_module("evosdc.suppress.engine.general.engine")
 tables = import_module("evosdc.suppress.engine.general.table")
 EVALUATIONS = 200
 
@@ -24,6 +25,7 @@ EVALUATIONS = 200
 @pytest.fixture
 def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
     """A table in which there are walks: no dimensions, and programs called slow."""
+    monkeypatch.setattr(engines, "dimensions_of", lambda _: None)
     monkeypatch.setattr(tables, "boxes_of", lambda *_: None)
     monkeypatch.setattr(programs, "_MOST_LEVELS_TIMES_CELLS", 0)
     found = Problem.of(make("random", 5, shape=(5, 4, 4), trees=1, sensitive=0.1))

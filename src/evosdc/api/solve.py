@@ -251,8 +251,8 @@ def _first_judged(
     began = clock.spent()
     try:
         by_walks = problem.network is None and engine_for(problem).has_walks
-        share = _BUILDING_SHARE if by_walks else _QUICK_SHARE
-        own = Search(seed=search.seed, stop=TimeLimit(share * limit))
+        most = (_BUILDING_SHARE if by_walks else _QUICK_SHARE) * limit
+        own = Search(seed=search.seed, stop=TimeLimit(most))
         pattern = _quick_pattern(problem, search.stored, own)
         built = clock.spent()
         if pattern.hidden[problem.hideable].all():

@@ -36,6 +36,7 @@ from evosdc.suppress.engine.general.walker import (
 )
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
+from evosdc.suppress.structure.codes import dimensions_of
 from evosdc.suppress.structure.order_groups import Grouping
 
 
@@ -59,7 +60,11 @@ class GeneralEngine:
     @property
     def has_walks(self) -> bool:
         """Whether walks do what boxes do in other tables."""
-        return self.table.walks is not None and not self.programs_pay
+        problem = self.problem
+        if problem.has_attackers or self.programs_pay:
+            return False
+        # Asked before there is a table, which takes seconds to set up where it is large.
+        return dimensions_of(problem.table) is None and self.table.walks is not None
 
     @property
     def program_walk(self) -> WalkOptions | None:
