@@ -63,7 +63,7 @@ class GeneralEngine:
         problem = self.problem
         if problem.has_attackers or self.programs_pay:
             return False
-        # Asked before there is a table, which takes seconds to set up where it is large.
+        # Asked before there is a table: to set up a large one takes seconds.
         return dimensions_of(problem.table) is None and self.table.walks is not None
 
     @property
