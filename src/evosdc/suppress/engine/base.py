@@ -291,6 +291,11 @@ class Engine(Protocol[S]):
         ...
 
     @property
+    def has_walks(self) -> bool:
+        """Whether walks in whole units build and change patterns, in place of boxes."""
+        ...
+
+    @property
     def program_walk(self) -> WalkOptions | None:
         """How to walk by programs, where they are known to be quick."""
         ...

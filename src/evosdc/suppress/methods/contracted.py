@@ -188,12 +188,15 @@ class Relaxation:
 def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction | None:
     """Return the contraction of a problem where a method is quicker on it.
 
-    Where boxes, which need dimensions, would be lost, only on small tables.
+    Where boxes, which need dimensions, would be lost, only on small tables; where walks
+    build patterns, cells that move together are theirs to find.
     """
     found = contraction_for(problem) if method.contracts else None
     if found is None or problem.network is not None:
         return found
     small = found.small.table
+    if engine_for(problem).has_walks:
+        return None
     if dimensions_of(problem.table) is None or dimensions_of(small) is not None:
         return found
     share = len(small) / max(1, int(problem.hideable.sum()))

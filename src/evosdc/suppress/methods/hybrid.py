@@ -57,6 +57,9 @@ _FIRST_BOUND_SHARE, _PROGRAMS_SHARE = 0.12, 0.4
 # short runs end with patterns that boxes alone better, at twice of it programs begin
 # later; at half of the last boxes go on for little, at twice of it they stop early.
 _FIRST_WALK_SHARE, _TURN_SHARE, _WALK_GAIN = 0.12, 0.34, 0.002
+# The same share where walks do that. With half of it relaxations of large tables begin
+# before the pattern is any good, at 1 there is no bound that they prove.
+_WALKS_SHARE = 0.8
 # Cells above which another worker builds the first pattern: it takes a second there. At
 # half of it the pattern travels for longer than it takes, at twice of it this process
 # builds for several seconds in place of raising the bound.
@@ -210,7 +213,9 @@ def run_hybrid(
 def _start(run: _Run) -> None:
     """Build the first pattern and the first bound."""
     search, home, loop = run.search, run.home, run.loop
-    if not home.engine.is_network:
+    # Walks better a pattern from its first second on, on all workers.
+    by_walks = home.engine.has_walks
+    if not (home.engine.is_network or by_walks):
         _first_bound(run)
     if search.best is None:
         home.build_first()
@@ -220,11 +225,13 @@ def _start(run: _Run) -> None:
         search.raise_bound(0.0)
     if run.over():
         return
-    if home.engine.is_network:
+    if by_walks:
+        _walk_first(run, PatternWalk(home, boxes=False), _WALKS_SHARE)
+    if home.engine.is_network or by_walks:
         loop.run_nodes()
         run.raise_bound(loop.value)
     elif not home.engine.programs_pay:
-        _walk_first(run)
+        _walk_first(run, PatternWalk(home, boxes=True), _FIRST_WALK_SHARE)
         # What guides them is worth a tenth of the cost, and raises the bound anyway.
         end = search.seconds + _FIRST_BOUND_SHARE * search.seconds_left()
         loop.run_cuts(
@@ -235,13 +242,13 @@ def _start(run: _Run) -> None:
     run.follow(loop.fractions)
 
 
-def _walk_first(run: _Run) -> None:
-    """Better the first pattern by boxes while that pays, under a limit of time.
+def _walk_first(run: _Run, walk: PatternWalk, most: float) -> None:
+    """Better the first pattern while that pays, in a share of the limit of time.
 
     Programs over the whole table may take longer than a short limit leaves.
     """
-    search, walk = run.search, PatternWalk(run.home, boxes=True)
-    share = _FIRST_WALK_SHARE * search.seconds_left()
+    search = run.search
+    share = most * search.seconds_left()
     if not (isfinite(share) and walk.applies()):
         return
     begun, turns = search.seconds, 0
@@ -304,7 +311,9 @@ def _improve(run: _Run) -> None:
     while not run.over():
         if not listed and budget.spent >= due:
             asked, _ = search.origin(run.problem)
-            islands.constructions = constructions(asked)
+            # Where walks build patterns each of these takes most of the time.
+            by_walks = home.engine.has_walks
+            islands.constructions = [] if by_walks else constructions(asked)
             listed = True
         if islands.constructions and not (islands.timed and islands.count):
             _construct(run, budget)

@@ -203,7 +203,13 @@ class Island:
         return tuple(state.pattern() for state in self.population.states[:most])
 
     def operators(self) -> tuple[Operator, ...]:
-        """Return the operators that improve these patterns."""
+        """Return the operators that improve these patterns.
+
+        Where walks build them, only what changes few cells at a time: each of the
+        others builds whole patterns, for which programs take most of a minute.
+        """
+        if self.engine.has_walks:
+            return (PatternWalk(self, boxes=False),)
         return (
             Guided(self),
             PatternWalk(self, boxes=True),

@@ -40,13 +40,16 @@ from evosdc.suppress.engine.general.table import GeneralTable
 from evosdc.suppress.engine.general.walker import (
     BY_BOXES,
     BY_PROGRAMS,
+    BY_STEPS,
     RECORD_TO_RECORD,
     BoxWalker,
     ProgramWalker,
     RecordWalker,
+    StepWalker,
 )
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
+from evosdc.suppress.structure.equations import dimensions_of
 from evosdc.suppress.structure.unpick import Grouping
 
 
@@ -303,6 +306,15 @@ class GeneralEngine:
         return self.table.boxes is not None
 
     @property
+    def has_walks(self) -> bool:
+        """Whether walks do what boxes do in other tables."""
+        problem = self.problem
+        if problem.has_attackers or self.programs_pay:
+            return False
+        # Asked before there is a table: to set up a large one takes seconds.
+        return dimensions_of(problem.table) is None and self.table.walks is not None
+
+    @property
     def program_walk(self) -> WalkOptions | None:
         return RECORD_TO_RECORD if self.programs_pay else None
 
@@ -320,6 +332,8 @@ class GeneralEngine:
         price: Costs | None = None,
         late: Stopped | None = None,
     ) -> GeneralState | None:
+        if self.has_walks:
+            return None  # programs over the whole table take too long
         state = self.start()
         # The largest first: what they move far covers many others.
         order = np.argsort(-self.demands.amount, kind="stable")
@@ -369,6 +383,8 @@ class GeneralEngine:
             return None
         if options is not None and options.slack > 0:
             return RecordWalker(state, rng, options)
+        if self.has_walks:
+            return StepWalker(state, rng, options or BY_STEPS)
         if self.table.boxes is None:
             return ProgramWalker(state, rng, options or BY_PROGRAMS)
         return BoxWalker(state, rng, options or BY_BOXES)

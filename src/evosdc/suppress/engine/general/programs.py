@@ -211,7 +211,7 @@ class Programs:
         return self._model(np.flatnonzero(self.problem.hideable))
 
     @property
-    def _slow(self) -> bool:
+    def slow(self) -> bool:
         """Whether the first programs of a pattern take too long over the whole table.
 
         It is measured once: answers must not depend on earlier programs.
@@ -227,16 +227,20 @@ class Programs:
                 problem.down,
             )
             price = np.where(problem.primary, 0.0, problem.cost)[model.cells]
-            long = [
-                model.takes_long(Demand(cell, sign, amount), price)
-                for cell, sign, amount in zip(
-                    levels.cell[largest].tolist(),
-                    levels.sign[largest].tolist(),
-                    levels.amount[largest].tolist(),
-                    strict=True,
-                )
-            ]
-            problem.derived[_SLOW] = 2 * sum(long) > len(long)
+            long, quick = 0, 0
+            for cell, sign, amount in zip(
+                levels.cell[largest].tolist(),
+                levels.sign[largest].tolist(),
+                levels.amount[largest].tolist(),
+                strict=True,
+            ):
+                if model.takes_long(Demand(cell, sign, amount), price):
+                    long += 1
+                else:
+                    quick += 1
+                if 2 * max(long, quick) > len(largest):
+                    break  # the others would change nothing
+            problem.derived[_SLOW] = long > quick
         return bool(problem.derived[_SLOW])
 
     @cached_property
@@ -344,7 +348,7 @@ class Programs:
 
     def _model(self, cells: Long) -> DeviationModel:
         up, down = self.problem.up, self.problem.down
-        return DeviationModel(self._columns, cells, up, down, self._slow)
+        return DeviationModel(self._columns, cells, up, down, self.slow)
 
     def _ask(self, model: DeviationModel, demand: Demand, price: Real) -> Move | None:
         self.solved += 1

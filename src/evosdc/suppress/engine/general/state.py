@@ -305,6 +305,7 @@ class GeneralState:
         by_boxes = self.table.by_boxes
         boxes = self._boxes_at(price) if by_boxes else None
         self._box(boxes, order, stopped=stopped)
+        self._walk(order, price, stopped)
         cheapest = self.table.programs.cheapest
         public = self._public(self.open_rows(order))
         failed = self._cover_rows(cheapest, public, price, stopped)
@@ -406,6 +407,13 @@ class GeneralState:
             in_parts=in_parts,
             stopped=stopped,
         )
+
+    def _walk(self, order: Chosen, price: Costs | None, stopped: Stopped) -> None:
+        """Cover open demands by walks, where there are any."""
+        walks = self.table.walks
+        if walks is not None:
+            cost = self.table.problem.cost if price is None else price
+            walks.cover(self, self.open_rows(order), cost, stopped)
 
     def _public(self, rows: list[int]) -> list[int]:
         """Those of some demands that are against the public, and those on sums."""

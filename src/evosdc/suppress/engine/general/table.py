@@ -16,6 +16,7 @@ nothing worth naming and leaves steps of few digits, which the judge reads as me
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,14 +28,13 @@ from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
 from evosdc.suppress.engine.general.model import Demand
 from evosdc.suppress.engine.general.pool import add_rows, make_knowledge, no_rows
 from evosdc.suppress.engine.general.programs import Programs
+from evosdc.suppress.engine.general.whole_walks import WholeWalks, digits_of, walks_of
 from evosdc.suppress.problem.problem import Problem, unreachable
 
 # A level counts as out of reach when it is missed by more than this share.
 SHORT = 1e-8
-# Digits after the point that the values of a table may have, and digits beyond them for
-# the levels: with half of either more levels keep sixteen digits or require more than
+# Digits of levels beyond those of values: with half of it more levels require more than
 # was meant; twice as many are no longer read exactly.
-_MOST_DIGITS = 6
 _MORE_DIGITS = 3
 
 
@@ -155,17 +155,6 @@ def _too_wide(problem: Problem, short: list[tuple[int, float]]) -> LevelError:
     )
 
 
-def digits_of(problem: Problem) -> int | None:
-    """Digits after the point of values and bounds; None where there are too many."""
-    table = problem.table
-    numbers = np.concatenate([table.value, table.lower, table.upper])
-    numbers = numbers[np.isfinite(numbers)]
-    for digits in range(_MOST_DIGITS + 1):
-        if np.array_equal(np.round(numbers, digits), numbers):
-            return digits
-    return None
-
-
 def round_levels_up(problem: Problem, demands: Demands) -> Real:
     """Raise each amount to the next one with few digits that its cell has room for."""
     digits = digits_of(problem)
@@ -279,6 +268,15 @@ class GeneralTable:
     def _renew_boxes(self) -> None:
         if self.boxes is not None:
             self.boxes = self.boxes.with_rows(self.rows)
+
+    @cached_property
+    def walks(self) -> WholeWalks | None:
+        """Walks that cover demands where there are no boxes and programs take long."""
+        if self.boxes is not None or self.problem.has_attackers:
+            return None
+        if self.programs.quick or not self.programs.slow:
+            return None
+        return walks_of(self.problem)
 
     @property
     def by_boxes(self) -> bool:

@@ -238,6 +238,9 @@ def clean_up(state: GeneralState, order: Cells | None, stopped: Stopped) -> Mask
             idle = _in_turn(problem, hidden & ~witnesses.used(), order)
             hidden[idle] = False
             return hidden
+    if table.walks is not None and not programs.quick:
+        hidden[_in_turn(problem, hidden & ~witnesses.used(), order)] = False
+        return hidden
     ask = programs.among(hidden)
     refused: list[int] = []
     slacks = programs.learned.look_at(hidden)

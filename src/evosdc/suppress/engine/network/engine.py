@@ -256,6 +256,7 @@ class NetworkEngine:
 
     is_network = True
     has_boxes = True
+    has_walks = False
     program_walk = None
     programs_pay = False
 
