@@ -209,7 +209,7 @@ def _begin(
 def child(path: str, checkpoint: str, log: Path, limit: float, *, resume: bool) -> int:
     """Run, and write down when what was found."""
     import evosdc
-    from evosdc.evolution.record import Entry
+    from evosdc.evolution.stopping import Entry
 
     def hear(entry: Entry) -> None:
         with log.open("a", encoding="utf-8") as stream:

@@ -30,7 +30,7 @@ from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import Grouping
+from evosdc.suppress.structure.unpick import Grouping
 
 ONE_BY_ONE = Grouping("all", 0, "weight", together=False)
 MOVED = 1e-7

@@ -28,7 +28,7 @@ from evosdc.errors import LevelError, ProtectionFailed
 from evosdc.evolution.stopping import AnyOf, EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.metrics import evaluate
-from evosdc.suppress.bounds.equation_bound import equation_bound
+from evosdc.suppress.bounds.cut_loop import equation_bound
 from evosdc.suppress.engine.general import model, programs
 from evosdc.suppress.engine.network import cheapest_flow, cover
 from evosdc.suppress.problem.problem import Problem

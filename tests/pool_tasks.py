@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from evosdc.compile import small_jobs
-from evosdc.synth.search.mover import Arrays, Task, WorkerState, run_task
+from evosdc.synth.search.mover import Arrays, MoveTask, WorkerState, run_task
 
 
 def scaled(by: int, value: int) -> int:
@@ -45,7 +45,7 @@ def deadly_once(_: int, flag: str) -> str:
 
 
 def task_lost_once(
-    flag: str, worker_state: WorkerState, task: Task
+    flag: str, worker_state: WorkerState, task: MoveTask
 ) -> tuple[Arrays, int]:
     """Do a task; kill the process that is first in the second half of a round."""
     path = Path(flag)

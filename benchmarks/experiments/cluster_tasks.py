@@ -24,11 +24,9 @@ from evosdc.instances import make
 from evosdc.parallel import Workers
 from evosdc.suppress.methods import hitas
 from evosdc.suppress.methods.hybrid import HybridParameters
-from evosdc.suppress.methods.island import Island
-from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
+from evosdc.suppress.methods.islands import Guide, Island, RemoteIsland, explore
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run.exchange import Assignment
-from evosdc.suppress.run.search import Search
+from evosdc.suppress.run.search import Assignment, Search
 from evosdc.synth import synthesiser
 from evosdc.synth.fit import fit
 from evosdc.synth.search import memetic, mover

@@ -13,7 +13,7 @@ import pytest
 import evosdc
 from builders import Command
 from evosdc.io import write_records
-from evosdc.io.text import formula_notes
+from evosdc.io.delimited import formula_notes
 
 ODD = ("[/x]", "[eur]", ":key:")
 QUICK = ("--generations", "1", "--moves", "2000", "--time-limit", "1")

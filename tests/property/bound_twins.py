@@ -16,8 +16,12 @@ import evosdc
 from evosdc.attack import judge
 from evosdc.errors import EvosdcError, LevelError, ProtectionFailed
 from evosdc.evolution.stopping import EvaluationLimit
-from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound, row_bound
-from evosdc.suppress.bounds.equation_bound import equation_bound
+from evosdc.suppress.bounds.cut_loop import (
+    cut_bound,
+    equation_bound,
+    node_bound,
+    row_bound,
+)
 from evosdc.suppress.methods.contracted import run_contracted
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method

@@ -18,7 +18,7 @@ from evosdc.suppress.methods.contracted import run_contracted
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method, load_methods
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import Grouping
+from evosdc.suppress.structure.unpick import Grouping
 from evosdc.table import Table
 from evosdc.table.attackers import lone_attackers, respondent_sums
 

@@ -20,7 +20,7 @@ from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import Grouping
+from evosdc.suppress.structure.unpick import Grouping
 from evosdc.table import Table
 
 TWO_DIMENSIONAL = ("whole", "bounded", "sliding", "margins", "thin")

@@ -16,7 +16,7 @@ from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.suppress.engine.network import levels
 from evosdc.suppress.engine.network.cover import FAILED, change
-from evosdc.suppress.engine.network.mend import NetworkMender
+from evosdc.suppress.engine.network.engine import NetworkMender
 from evosdc.suppress.engine.network.mend_kernels import make_log, recreate, undo
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker, ruin

@@ -25,7 +25,7 @@ from evosdc.suppress.bounds import branch_and_cut
 from evosdc.suppress.bounds.aggregation import CombinedEquations
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.bounds.planes import PlaneCuts
+from evosdc.suppress.bounds.planes import PlaneCuts, subnetworks
 from evosdc.suppress.engine.base import never
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
@@ -34,7 +34,6 @@ from evosdc.suppress.engine.general.walker import RECORD_TO_RECORD, RecordWalker
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.subnetworks import subnetworks
 from evosdc.table import Table, detect_network
 from evosdc.table.status import PRIMARY, SAFE
 
@@ -195,11 +194,11 @@ def test_cuts_of_one_pattern_answer_for_the_next() -> None:
     again.cover()
     programs = engine.table.programs
     first.clean_up()
-    asked = programs.asked
+    solved = programs.solved
     assert programs.learned.cuts
     again.clean_up()
     assert np.array_equal(first.hidden, again.hidden)
-    assert programs.asked - asked < 0.8 * asked
+    assert programs.solved - solved < 0.8 * solved
 
 
 def test_equations_whose_sensitive_cells_cancel_are_combined() -> None:

@@ -16,10 +16,10 @@ import pytest
 from all_patterns import AllPatterns
 from test_stronger_cuts import optimum, problem_of
 
-from evosdc.suppress.bounds import branch
-from evosdc.suppress.bounds.branch import Branch
+from evosdc.suppress.bounds import master
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.bounds.master import Branch
 from evosdc.suppress.methods import hybrid
 from evosdc.suppress.methods.scheduler import Slice
 from evosdc.suppress.problem.problem import Problem
@@ -111,7 +111,7 @@ def test_no_bound_of_an_interrupted_programme_is_above_the_optimum(
     def held_back() -> Iterator[Asked]:
         yield Asked()
 
-    monkeypatch.setattr(branch, "held_back", held_back)
+    monkeypatch.setattr(master, "held_back", held_back)
     for seed, problem, best in cases(first):
         stopped = interrupted(seed, 0.5)
         free = problem.hideable & ~problem.primary

@@ -291,7 +291,7 @@ def test_a_full_pool_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_WITNESSES", "_ENTRIES"):
         monkeypatch.setattr(f"evosdc.suppress.engine.general.witness.{name}", 4)
     monkeypatch.setattr("evosdc.suppress.engine.general.boxes._WITNESSES_A_CALL", 4)
-    monkeypatch.setattr("evosdc.suppress.engine.general.boxes._ENTRIES_A_CALL", 4)
+    monkeypatch.setattr("evosdc.suppress.engine.general.boxes._ENTRIES_PER_CALL", 4)
     small = build()
     assert np.array_equal(small, large)
 

@@ -12,8 +12,7 @@ from scipy import sparse
 from evosdc.instances import make
 from evosdc.suppress.engine.general.boxes import boxes_of
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.structure.codes import find_codes
-from evosdc.suppress.structure.equations import totals_of
+from evosdc.suppress.structure.equations import find_codes, totals_of
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.table.build import equations
 

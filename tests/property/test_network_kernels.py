@@ -15,8 +15,7 @@ from network_twins import (
 from scipy.sparse.csgraph import maximum_flow
 
 from evosdc.attack import judge
-from evosdc.suppress.engine.network.cheapest import cheapest_path
-from evosdc.suppress.engine.network.cover import send_hidden
+from evosdc.suppress.engine.network.cover import cheapest_path, send_hidden
 from evosdc.suppress.engine.network.paths import (
     drop_flow,
     hidden_network,
@@ -26,7 +25,7 @@ from evosdc.suppress.engine.network.paths import (
 )
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.structure import heap
+from evosdc.suppress.structure.primitives import heap_pop, heap_push
 
 NODES = 9
 
@@ -88,11 +87,11 @@ def test_heap_takes_smallest_keys_first(seed):
     key = np.zeros(12)
     size = 0
     for node in rng.permutation(12):
-        size = heap.lower(order, spot, key, size, node, keys[node] + 5)
+        size = heap_push(order, spot, key, size, node, keys[node] + 5)
         if node % 2:
-            size = heap.lower(order, spot, key, size, node, keys[node])
+            size = heap_push(order, spot, key, size, node, keys[node])
     want = sorted(range(12), key=lambda v: (keys[v] + (0 if v % 2 else 5), v))
-    got = [heap.take(order, spot, key, size - i) for i in range(12)]
+    got = [heap_pop(order, spot, key, size - i) for i in range(12)]
     assert got == want
     assert (spot == -1).all()
 

@@ -25,7 +25,7 @@ from evosdc.suppress.engine.network.simplex import send_by_simplex
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import CELLS, UNPICKED, Grouping
+from evosdc.suppress.structure.unpick import CELLS, UNPICKED, Grouping
 from evosdc.table import Table
 
 MODEST = examples(25)

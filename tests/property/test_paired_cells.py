@@ -9,9 +9,9 @@ from scipy.optimize import linprog
 
 from evosdc.instances import make
 from evosdc.suppress.engine.general.model import Demand, DeviationModel
-from evosdc.suppress.engine.general.paired_cells import PairedCells
+from evosdc.suppress.engine.general.solver import PairedCells
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.structure.upsets import independent_equations, up_sets
+from evosdc.suppress.structure.equations import independent_equations, up_sets
 
 SHAPES = [
     {"shape": (5, 4, 3), "trees": 1},

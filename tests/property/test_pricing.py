@@ -16,7 +16,7 @@ from evosdc.suppress.engine.general import model
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.model import Demand, DeviationModel, Tight
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.structure.upsets import independent_equations, up_sets
+from evosdc.suppress.structure.equations import independent_equations, up_sets
 from evosdc.table.attackers import lone_attackers
 
 SHAPES: list[dict[str, Any]] = [

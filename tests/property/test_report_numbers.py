@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from builders import examples
 from evosdc.report.kit.chart import ticks
-from evosdc.report.kit.text import brief, count, duration, fixed, number
+from evosdc.report.kit.parts import brief, count, duration, fixed, number
 
 sane = st.floats(-1e12, 1e12, allow_nan=False)
 

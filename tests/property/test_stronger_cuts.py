@@ -22,8 +22,7 @@ from evosdc.errors import LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.base import never
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.base import Cut, never
 from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid

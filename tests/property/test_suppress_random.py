@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from builders import examples, run_method
 from evosdc.attack import judge
 from evosdc.instances import make
-from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.base import cover_and_finish
 from evosdc.suppress.engine.general import model, programs
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.programs import Programs

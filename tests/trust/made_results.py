@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builders import grid_of
-from evosdc.evolution.record import Entry
+from evosdc.evolution.stopping import Entry
 from evosdc.results import Certificate, Claim, Exposure, TableVerdict
 from evosdc.results.tables import Protection
 from evosdc.table import (

@@ -24,9 +24,8 @@ from evosdc.io import (
 from evosdc.io.delimited import write_csv
 from evosdc.results import TableVerdict
 from evosdc.results.folder import check_output_directory
-from evosdc.results.related import related_warnings
 from evosdc.results.result import write_result
-from evosdc.results.table_files import write_unjudged
+from evosdc.results.table_files import related_warnings, write_unjudged
 from evosdc.results.tables import Protection
 from evosdc.table import Origin, Table, build_table
 

@@ -15,6 +15,7 @@ import pytest
 from made_results import exposed, numbers, result_of, turnover_of
 
 import evosdc
+import evosdc.api
 from builders import Command
 from evosdc.errors import InputError
 from evosdc.instances import make

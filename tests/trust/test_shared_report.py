@@ -28,7 +28,7 @@ from made_results import (
 import evosdc
 from builders import unlabelled
 from evosdc.report import report_html, share_html
-from evosdc.report.kit.text import brief, fixed, number
+from evosdc.report.kit.parts import brief, fixed, number
 from evosdc.results import TABLE_QUESTIONS, Claim, TableVerdict
 from evosdc.results.tables import Protection
 from evosdc.table import Origin, Table

@@ -14,7 +14,7 @@ from evosdc import api
 from evosdc.errors import HierarchyError, TableError
 from evosdc.io import read_hierarchy, table_from_frame
 from evosdc.table import Hierarchy
-from evosdc.table.codes import is_total_word, tidy_code
+from evosdc.table.hierarchy import is_total_word, tidy_code
 from evosdc.tabulation import tabulate
 
 SPELLINGS = ["N", "N ", " N", "N\u00a0", "\u202fN", "N\t", "\ufeffN"]

@@ -9,7 +9,7 @@ import pytest
 
 import evosdc
 from builders import Command
-from evosdc.api.judging import attackers_asked
+from evosdc.api.requests import attackers_asked
 from evosdc.errors import InputError
 from evosdc.table import Table
 from evosdc.table.attackers import AttackerKnowledge, find_attackers

@@ -12,7 +12,7 @@ from evosdc.attack import intervals, judge, judge_attackers
 from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.table import Dimension, Hierarchy, Table, build_table, link_tables
-from evosdc.table.attackers import OwnShares, lone_respondents
+from evosdc.table.attackers import OwnShares, lone_respondents, respondent_sums
 
 
 def grid(frequency: list[int]) -> Table:
@@ -56,6 +56,27 @@ def test_holdings_count_before_records() -> None:
     again = evosdc.io.table_from_frame(evosdc.io.frame_of(held))
     assert np.array_equal(again.holdings, held.holdings)
     assert link_tables([held, held]).table.holdings.tolist() == held.holdings.tolist()
+
+
+def test_sums_of_a_respondent_are_listed_over_equations_and_over_all() -> None:
+    """Cells of one column have a sum in its equation; others one over all of them."""
+    alone = ["f", "", "g", "", "f", "", "", "", "g"]
+    level = [float(i) for i in range(1, 10)]
+    table = flat_table(
+        {"r": "abc", "s": "xyz"}, [9.0] * 9, respondent=np.array(alone),
+        status=list("umussmssu"), lpl=level, upl=[2 * x for x in level],
+    )  # fmt: skip
+    status = table.status.copy()
+    status[4] = "u"
+    sums = respondent_sums(table.replace(status=status))
+    found = {
+        tuple(sums.cells(k).tolist()): (sums.upl[k], sums.lpl[k])
+        for k in range(len(sums))
+    }
+    assert found == {(2, 8): (24, 12), (0, 4): (12, 6)}
+    # Cells that are not sensitive are in no sum.
+    assert {tuple(respondent_sums(table).cells(0).tolist())} == {(2, 8)}
+    assert len(respondent_sums(table)) == 1
 
 
 def test_unknown_counts_are_refused() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import evosdc
 from builders import flat_table
-from evosdc.api.judging import cells_for
+from evosdc.api.audit import cells_for
 from evosdc.attack import judge
 from evosdc.instances import make
 from evosdc.results import TableVerdict

@@ -10,14 +10,14 @@ from evosdc.instances import make
 from evosdc.parallel import LazyPool, Workers
 from evosdc.parallel import pool as pools
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.general.cuts import AttackCuts, _levels_of
-from evosdc.suppress.engine.general.level_programs import (
-    AskedLevels,
+from evosdc.suppress.engine.general.cuts import (
+    AttackCuts,
     Level,
+    LevelBatch,
     LevelPrograms,
+    _levels_of,
 )
-from evosdc.suppress.methods.island import Island
-from evosdc.suppress.methods.islands import Islands
+from evosdc.suppress.methods.islands import Island, Islands
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
 
@@ -64,9 +64,9 @@ def test_what_was_asked_before_changes_no_answer(problem: Problem):
     first, other = (problem.primary + rng.random(len(problem.cost)) for _ in range(2))
     fresh, used = LevelPrograms(problem), LevelPrograms(problem)
     levels = _levels_of(problem)
-    basis = used.attack(AskedLevels((levels[5], levels[2]), other, None)).basis
+    basis = used.attack(LevelBatch((levels[5], levels[2]), other, None)).basis
     for start in (None, basis):
-        asked = AskedLevels((*levels[:2], levels[3]), first * 0.5, start)
+        asked = LevelBatch((*levels[:2], levels[3]), first * 0.5, start)
         a, b = fresh.attack(asked), used.attack(asked)
         assert any(cut is not None for cut in a.cuts)
         for mine, theirs in zip(a.cuts, b.cuts, strict=True):
@@ -82,7 +82,7 @@ def listened(monkeypatch: pytest.MonkeyPatch) -> list[Level]:
     asked: list[Level] = []
     attack = LevelPrograms.attack
 
-    def listening(self: LevelPrograms, what: AskedLevels) -> object:
+    def listening(self: LevelPrograms, what: LevelBatch) -> object:
         asked.extend(what.levels)
         return attack(self, what)
 
@@ -103,7 +103,7 @@ def test_a_round_begins_with_levels_that_gave_cuts(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ):
     asked = listened(monkeypatch)
-    monkeypatch.setattr("evosdc.suppress.engine.general.cuts._CUTS_A_ROUND", 5)
+    monkeypatch.setattr("evosdc.suppress.engine.general.cuts._CUTS_PER_ROUND", 5)
     cuts = AttackCuts(problem)
     x = problem.primary.astype(float)
     found = list(cuts.violated(x, lambda: False))

@@ -10,10 +10,9 @@ from scipy.optimize import linprog
 from builders import flat_table, run_method
 from evosdc.attack import judge, verify
 from evosdc.attack.certificate import assemble
-from evosdc.attack.demands import judged_levels
 from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.ledger import Ledger
-from evosdc.attack.model import AttackModel
+from evosdc.attack.model import AttackModel, judged_levels
 from evosdc.compile.clock import moment
 from evosdc.instances import make
 from evosdc.suppress.run.search import Search

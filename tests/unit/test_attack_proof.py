@@ -11,16 +11,16 @@ import pytest
 
 from builders import flat_table
 from evosdc.attack import certificate_arrays, check_proof, judge, read_proof
-from evosdc.attack.certificate import witness_arrays
-from evosdc.attack.proof import Requirements
-from evosdc.attack.proof_file import (
+from evosdc.attack.certificate import (
     GROUPS,
     ORIGIN,
     digest_of,
     numbered,
     seal_of,
     table_digests,
+    witness_arrays,
 )
+from evosdc.attack.proof import Requirements
 from evosdc.errors import InputError
 from evosdc.io.archive import read_arrays
 from evosdc.io.cells import read_published
@@ -219,6 +219,34 @@ def test_a_sum_of_one_respondent_must_be_proved() -> None:
     assert faults(of_two, arrays).endswith(
         "1 sums of cells of one respondent are not proved protected"
     )
+
+
+def test_lowered_levels_are_those_of_the_table_or_less(table: Table) -> None:
+    level = np.where(np.arange(len(table)) == 0, 1.0, 0.0)
+    lowered = table.replace(lpl=level, upl=level)
+    arrays = arrays_of(lowered, accepted=level > 0)
+    assert not faults(table, arrays)
+    report = check_proof(table, read_proof(arrays))
+    assert "lower levels than the table's" in report.remarks[0]
+    for entry, words in (
+        ([len(table), 1, 1, 0], "cells that the table does not have"),
+        ([-1, 1, 1, 0], "cells that the table does not have"),
+        ([0, 2.5, 1, 0], "other levels than were lowered"),
+        ([0, 1, 2.5, 0], "other levels than were lowered"),
+        ([0, -1, 1, 0], "other levels than were lowered"),
+        ([0, float("nan"), 1, 0], "other levels than were lowered"),
+    ):
+        forged = changed(arrays, settings={"accepted": [entry]})
+        assert words in faults(table, forged)
+
+
+@pytest.mark.parametrize("coalitions", ["ab", ["ab"], [["alone"]], [[]], {"a": "b"}])
+def test_coalitions_without_members_are_refused(
+    table: Table, coalitions: object
+) -> None:
+    forged = changed(arrays_of(table), settings={"coalitions": coalitions})
+    with pytest.raises(InputError, match="cannot be read"):
+        read_proof(forged)
 
 
 def test_old_and_strange_files_are_refused(table: Table) -> None:

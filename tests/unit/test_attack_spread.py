@@ -10,10 +10,9 @@ import pytest
 import evosdc
 from builders import assert_same_judgement, half_hidden_cube
 from evosdc.attack import judge, judge_attackers, tasks
-from evosdc.attack.demands import judged_levels
 from evosdc.attack.general import GeneralFinder
 from evosdc.attack.ledger import Ledger
-from evosdc.attack.model import AttackModel, fix_determined
+from evosdc.attack.model import AttackModel, fix_determined, judged_levels
 from evosdc.compile.clock import moment
 from evosdc.parallel import Workers
 from evosdc.parallel import pool as pools

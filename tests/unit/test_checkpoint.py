@@ -19,8 +19,7 @@ from builders import options_of, stopwatch
 from evosdc.api.checkpoints import StoredPattern
 from evosdc.compile import small_jobs
 from evosdc.errors import InputError
-from evosdc.evolution.record import Entry
-from evosdc.evolution.stopping import EvaluationLimit
+from evosdc.evolution.stopping import Entry, EvaluationLimit
 from evosdc.instances import make
 from evosdc.io.checkpoint import (
     INTERVAL,

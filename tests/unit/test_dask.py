@@ -30,7 +30,7 @@ from evosdc.parallel import pool as pools
 from evosdc.suppress.methods import hitas
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run import exchange
+from evosdc.suppress.run import search as runs
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 from pool_tasks import deadly_once, process, scaled
@@ -81,7 +81,7 @@ def test_errors_of_a_task_come_home_and_are_not_tried_again(both: Any, tmp_path:
 def test_under_a_clock_what_islands_find_comes_home(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.5)
+    monkeypatch.setattr(runs, "SECONDS_BEFORE_WORKERS", 0.5)
     asked = Problem.of(make("random", 3, shape=(6, 5, 5), sensitive=0.15))
     with open_workers(both) as cluster:
         search = UntilHelped(seed=1, workers=cluster)
@@ -90,7 +90,7 @@ def test_under_a_clock_what_islands_find_comes_home(
 
 
 def test_walks_are_started_on_a_cluster(both: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.5)
+    monkeypatch.setattr(runs, "SECONDS_BEFORE_WORKERS", 0.5)
     table = make("random", 4, shape=(12, 10, 8), sensitive=0.05)
     with open_workers(both) as cluster:
         search = UntilElsewhere(seed=1, workers=cluster)

@@ -23,7 +23,7 @@ ALLOWED = {
     "engine/network/state.py": "is the network engine, and refuses other tables",
     "engine/network/cuts.py": "is the network engine, and reads its network",
     "running.py": "a last bound is quick on networks only",
-    "engine/general/grid.py": "asks of the planes of a grid, not of the table",
+    "engine/general/boxes.py": "asks of the planes of a grid, not of the table",
 }
 KINDS = {"NetworkEngine", "GeneralEngine", "TableNetwork", "PatternState"} | {
     "GeneralState",

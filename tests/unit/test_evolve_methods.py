@@ -10,8 +10,7 @@ import pytest
 from evosdc.attack import judge
 from evosdc.errors import MethodError, ProtectionFailed
 from evosdc.instances import make
-from evosdc.suppress.engine.draw import draw
-from evosdc.suppress.engine.network.mend import NetworkMender
+from evosdc.suppress.engine.network.engine import NetworkMender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.gensup import (
     GensupParameters,
@@ -43,6 +42,7 @@ from evosdc.suppress.papers.once_through import (
 )
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
+from evosdc.suppress.structure.primitives import draw
 
 
 @pytest.fixture(scope="module")

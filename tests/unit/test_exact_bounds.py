@@ -8,8 +8,7 @@ from exact_enumeration import optimum
 
 from builders import run_method
 from evosdc.instances import make
-from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
-from evosdc.suppress.bounds.equation_bound import equation_bound
+from evosdc.suppress.bounds.cut_loop import cut_bound, equation_bound, node_bound
 from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Table
 

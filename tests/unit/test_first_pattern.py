@@ -10,7 +10,7 @@ import pytest
 from evosdc.attack import judge
 from evosdc.evolution.stopping import AnyOf, EvaluationLimit, TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.engine.general import hints
+from evosdc.suppress.engine import choose
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
@@ -59,11 +59,11 @@ def test_the_judge_is_told_of_simple_deviations_in_place_of_large_ones(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pattern = by_programs(problem)
-    monkeypatch.setattr(hints, "_LARGE", 10)
-    monkeypatch.setattr(hints, "_CELLS_PER_LEVEL", 0.1)
-    before = sum(map(hints._is_large, pattern.hints))
-    told = hints.read_quickly(problem, pattern)
-    assert sum(map(hints._is_large, told)) < before
+    monkeypatch.setattr(choose, "_LARGE", 10)
+    monkeypatch.setattr(choose, "_CELLS_PER_LEVEL", 0.1)
+    before = sum(map(choose._is_large, pattern.hints))
+    told = choose.read_quickly(problem, pattern)
+    assert sum(map(choose._is_large, told)) < before
     assert all(pattern.hidden[cells].all() for cells, _ in told)
     # Each of them keeps the equations, and the judge finds the pattern as safe.
     matrix = problem.table.matrix
@@ -75,5 +75,5 @@ def test_the_judge_is_told_of_simple_deviations_in_place_of_large_ones(
 
 def test_hints_that_are_small_are_left_as_they_are(problem: Problem) -> None:
     pattern = by_programs(problem)
-    assert not any(map(hints._is_large, pattern.hints))
-    assert hints.read_quickly(problem, pattern) is pattern.hints
+    assert not any(map(choose._is_large, pattern.hints))
+    assert choose.read_quickly(problem, pattern) is pattern.hints

@@ -15,6 +15,7 @@ from evosdc.io import (
     table_from_frame,
     write_table,
 )
+from evosdc.io.paths import is_pattern
 from evosdc.results.folder import check_output_directory
 from evosdc.table import Table
 
@@ -99,3 +100,18 @@ def test_output_directory(tmp_path: Path) -> None:
     check_output_directory(tmp_path, force=True)
     with pytest.raises(InputError, match="is a file"):
         check_output_directory(tmp_path / "file")
+
+
+def test_patterns_are_names_with_signs_and_no_file(tmp_path: Path) -> None:
+    for name in ("firms-*.csv", "firms-?.csv", "firms-[12].csv"):
+        assert is_pattern(tmp_path / name)
+        (tmp_path / name).write_text("a")
+        assert not is_pattern(tmp_path / name)
+    assert not is_pattern(tmp_path / "firms.csv")
+
+
+def test_a_name_that_the_disk_does_not_take_is_an_error_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / ("a" * 250)
+    with pytest.raises(InputError, match="cannot be written"), open_output(path):
+        pytest.fail("began")
+    assert not list(tmp_path.iterdir())

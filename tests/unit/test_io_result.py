@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from evosdc.errors import InputError
-from evosdc.evolution.record import Entry
+from evosdc.evolution.stopping import Entry
 from evosdc.io import read_jj, read_pattern, table_from_frame
 from evosdc.results import TABLE_QUESTIONS, Certificate, Claim, TableVerdict
 from evosdc.results.result import write_result

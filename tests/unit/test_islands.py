@@ -15,12 +15,10 @@ from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.methods import islands
 from evosdc.suppress.methods.contracted import ContractedSearch, contraction_for
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
-from evosdc.suppress.methods.island import Island
-from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
+from evosdc.suppress.methods.islands import Guide, Island, RemoteIsland, explore
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run import exchange
-from evosdc.suppress.run.exchange import Assignment
-from evosdc.suppress.run.search import Search
+from evosdc.suppress.run import search as runs
+from evosdc.suppress.run.search import Assignment, Search
 
 
 def problem(kind: str) -> Problem:
@@ -98,7 +96,7 @@ def test_a_restored_pattern_is_covered_by_its_hints(kind: str):
 
 def test_what_another_worker_finds_comes_home(monkeypatch: pytest.MonkeyPatch):
     # As in a short run, though the limit is long: see UntilHelped.
-    monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.5)
+    monkeypatch.setattr(runs, "SECONDS_BEFORE_WORKERS", 0.5)
     monkeypatch.setattr(islands, "_LEAST_SECONDS_LEFT", np.inf)
     asked = Problem.of(make("random", 4, shape=(9, 8, 7), sensitive=0.15))
     search = UntilHelped(seed=1, workers=Workers(2))

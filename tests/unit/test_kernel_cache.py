@@ -253,7 +253,7 @@ def add(x):
 """
 OURS = """
 import numpy as np
-from evosdc.suppress.engine.sort import order_of
+from evosdc.suppress.structure.primitives import order_of
 assert order_of(np.array([2.0, 1.0])).tolist() == [1, 0]
 """
 

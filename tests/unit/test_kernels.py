@@ -16,7 +16,7 @@ import pytest
 from evosdc.compile import small_jobs
 from evosdc.compile.clock import Clock, tell_of_compiling
 from evosdc.compile.kernels import Kernel, kernel
-from evosdc.suppress.engine.sort import order_of
+from evosdc.suppress.structure.primitives import order_of
 from kernel_modules import ask
 
 CALLEE = """

@@ -10,7 +10,7 @@ import pytest
 import evosdc
 from evosdc.instances import make
 from evosdc.suppress.engine.base import Demands
-from evosdc.suppress.engine.general.demands import digits_of, round_levels_up
+from evosdc.suppress.engine.general.table import digits_of, round_levels_up
 from evosdc.suppress.problem.problem import Problem
 
 

@@ -19,9 +19,8 @@ from evosdc.suppress.methods.walking import Walk, WalkPlan
 from evosdc.suppress.papers.order_search import OrderParameters
 from evosdc.suppress.papers.orders import OrderSearch
 from evosdc.suppress.problem.problem import Pattern, Problem
-from evosdc.suppress.run import exchange
-from evosdc.suppress.run.exchange import Assignment, Exchange, go_on
-from evosdc.suppress.run.search import Search
+from evosdc.suppress.run import search as runs
+from evosdc.suppress.run.search import Assignment, Exchange, Search, go_on
 
 PLAN = WalkPlan(GeneralEngine, WalkOptions(4, 0.3, 8), 160, "rebuilt")
 FLAT = WalkPlan(NetworkEngine, WalkOptions(3, 0.8, 8, 20, 400), 160, "ruined")
@@ -93,7 +92,7 @@ def test_other_searches_draw_differently():
 def test_what_another_search_finds_comes_home(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.1)
+    monkeypatch.setattr(runs, "SECONDS_BEFORE_WORKERS", 0.1)
     search = UntilElsewhere(seed=1, workers=Workers(2))
     pattern = run_method(name, cube(), search)
     assert search.reason == "helped"

@@ -14,7 +14,7 @@ from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
-from evosdc.suppress.papers import order_search
+from evosdc.suppress.methods import constructions
 from evosdc.suppress.papers.order_search import (
     Evolution,
     OrderParameters,
@@ -22,7 +22,7 @@ from evosdc.suppress.papers.order_search import (
 )
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import Grouping, group_cells
+from evosdc.suppress.structure.unpick import Grouping, group_cells
 
 
 class Displacement:
@@ -144,7 +144,7 @@ def test_large_tables_take_groups_of_unpicked_cells(
         evaluator=lambda grouping, *_: asked.append(grouping),
     )
     OrderParameters().evaluator(engine, Search())
-    monkeypatch.setattr(order_search, "_MOST_CELLS_ONE_BY_ONE", 10)
+    monkeypatch.setattr(constructions, "MOST_CELLS_ONE_BY_ONE", 10)
     OrderParameters().evaluator(engine, Search())
     assert asked == [
         Grouping("exposed", 0, "weight", together=True),

@@ -13,13 +13,13 @@ import pytest
 from evosdc.instances import make
 from evosdc.suppress.engine.base import WalkOptions
 from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.general.cuts import programs_of
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.general.level_programs import programs_of
 from evosdc.suppress.methods.contracted import contraction_for
 from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
 from evosdc.suppress.methods.walking import Walk, WalkPlan
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run.exchange import Assignment, go_on
+from evosdc.suppress.run.search import Assignment, go_on
 
 
 def contracted(problem: Problem) -> None:

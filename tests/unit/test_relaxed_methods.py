@@ -10,7 +10,6 @@ from evosdc.attack import judge
 from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.engine.repair import Repair
 from evosdc.suppress.papers.ants import AntsParameters, DirectColony, IndirectColony
 from evosdc.suppress.papers.hyper import (
     LOW_LEVEL,
@@ -33,7 +32,7 @@ from evosdc.suppress.papers.relaxed_moves import (
     make_choice,
     rows_of,
 )
-from evosdc.suppress.papers.relaxed_search import RelaxedSearch, equation_depth
+from evosdc.suppress.papers.relaxed_search import RelaxedSearch, Repair, equation_depth
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
@@ -174,9 +173,9 @@ def test_repair_remembers_deviations(three: Problem) -> None:
     repair = Repair(three, search)
     pattern = repair(three.primary, "first")
     programs = repair.engine.table.programs
-    before = programs.asked
+    before = programs.solved
     again = repair(pattern.hidden, "again")
-    asked = programs.asked - before
+    asked = programs.solved - before
     assert again.cost <= pattern.cost
     assert asked < before
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from builders import grid_of, unlabelled
-from evosdc.evolution.record import Entry
+from evosdc.evolution.stopping import Entry
 from evosdc.report import report_html
-from evosdc.report.grid import MOST_CELLS, MOST_COLUMNS
+from evosdc.report.share import MOST_CELLS, MOST_COLUMNS
 from evosdc.results import TABLE_QUESTIONS, Certificate, Claim, Exposure, TableVerdict
 from evosdc.results.tables import Protection
 from evosdc.table import (

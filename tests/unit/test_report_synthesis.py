@@ -13,7 +13,7 @@ import pytest
 from evosdc.errors import InputError
 from evosdc.metrics import evaluate
 from evosdc.report.kit.chart import Plane
-from evosdc.report.kit.text import figure
+from evosdc.report.kit.parts import figure
 from evosdc.report.synthesis import synthesis_html
 from evosdc.results.next_steps import release_verdict
 

@@ -16,6 +16,7 @@ from evosdc.rules import (
     Request,
     ZeroUnsafe,
     mark,
+    rest_limit,
 )
 
 
@@ -225,6 +226,60 @@ def test_counts_get_whole_levels():
     assert marks.lpl.tolist() == [1, 1, 0]
 
 
+def test_whole_levels_are_rounded_up():
+    """Each side has its own: a zero cell has no lower level."""
+    cells = CellContributors.of([[4, 3], [0]])
+    marks = mark(cells, [PPercent(40), ZeroUnsafe(1.2)], whole=True)
+    # p 40 %: 1.6 is missing.
+    assert marks.status.tolist() == ["u", "u"]
+    assert marks.upl.tolist() == [2, 2]
+    assert marks.lpl.tolist() == [2, 0]
+    big = mark(CellContributors.of([[0]], value=np.array([0.0])), [ZeroUnsafe(3)])
+    assert (big.upl.tolist(), big.lpl.tolist()) == ([3], [0])
+    below = mark(cells, [ZeroUnsafe(3)], floor=-np.inf)
+    assert below.lpl.tolist() == [0, 0]
+
+
+def test_marks_are_counted_where_asked_and_kept_everywhere():
+    cells = CellContributors.of([[4, 3], [5], [1, 1, 1]])
+    marks = mark(cells, [Frequency(3)], counted=np.array([True, False, True]))
+    assert marks.status.tolist() == ["u", "u", "s"]
+    assert marks.marked == (("freq:3", 1),)
+
+
+def test_what_the_others_must_have_left_over():
+    """The strictest of the rules says it; dominance of one is a rule on the rest."""
+    assert rest_limit([]) == 0.1
+    assert rest_limit([Frequency(3)]) == 0.1
+    assert rest_limit([PPercent(5)]) == 0.05
+    assert rest_limit([PPercent(5), Dominance(1, 80), Dominance(2, 50)]) == 0.25
+    assert rest_limit([PPercent(5), PriorPosterior(10, 20)]) == 0.5
+
+
+def test_an_empty_cell_is_not_one_of_few():
+    cells = CellContributors.of([[], [0, 0], [1]])
+    assert levels(Frequency(2), cells)[0] == [False, False, True]
+
+
+def test_both_codes_of_a_request_have_their_limit():
+    """At the limit a cell is safe, and a limit of one code is not that of the other."""
+    asking = np.array([[0, 50], [0, 50.6], [70, 0], [70.6, 0]])
+    cells = CellContributors.of([[60, 40]] * 4, asking=asking)
+    rule = Request(70, 50)
+    assert levels(rule, cells)[0] == [False, True, False, True]
+
+
+def test_a_small_shadow_rescales_as_well():
+    cells = CellContributors.of([[8, 1]], total=np.array([0.5]), shadow=True)
+    assert cells.scale.tolist() == [18.0]
+
+
+def test_the_least_parameters_are_taken():
+    """A rule on one contributor, and no margin, are rules."""
+    assert Frequency(1, 0).n == Dominance(1, 50).n == 1
+    assert Request(0, margin=0).percent == 0
+
+
 def test_no_rules_mark_nothing():
     assert mark(CellContributors.of([[1], []]), []).status.tolist() == ["s", "s"]
 
@@ -247,6 +302,7 @@ def test_too_few_contributions_kept():
         lambda: PPercent(0),
         lambda: PPercent(10, 0),
         lambda: PriorPosterior(50, 50),
+        lambda: PriorPosterior(0, 50),
         lambda: PriorPosterior(5, 50, 0),
         lambda: Frequency(0),
         lambda: Frequency(3, -1),

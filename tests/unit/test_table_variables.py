@@ -9,8 +9,7 @@ from evosdc.errors import HierarchyError, TableError
 from evosdc.table import Dimension, Hierarchy, build_table
 from evosdc.table.attackers import OwnShares
 from evosdc.table.origin import Axis, Origin
-from evosdc.table.parts import in_a_ring, splits
-from evosdc.table.variables import union
+from evosdc.table.parts import in_a_ring, splits, union
 
 FINE = Hierarchy.from_levels([("A", "A1", "A1x"), ("A", "A1", "A1y"), ("B", "B2")])
 

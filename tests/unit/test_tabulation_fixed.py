@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from evosdc.databases import DUCKDB
-from evosdc.tabulation.fixed import EXACT, Fixed
+from evosdc.tabulation.check import EXACT, Fixed
 
 
 def added(fixed: Fixed, numbers: np.ndarray) -> tuple[float, int]:

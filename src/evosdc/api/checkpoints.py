@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc import __version__
-from evosdc.evolution.record import Entry
+from evosdc.evolution.stopping import Entry
 from evosdc.io.checkpoint import (
     INTERVAL_IF_BETTER,
     Checkpoint,

@@ -16,12 +16,12 @@ from evosdc.compile.clock import Clock, moment
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.checkpoint import Checkpoint, as_checkpoint
+from evosdc.io.delimited import formula_notes, text_columns
 from evosdc.io.paths import PathLike
 from evosdc.io.records import as_records
-from evosdc.io.text import formula_notes, text_columns
 from evosdc.metrics import Measurements
 from evosdc.options.copies import EvaluateKeywords, SynthesiseKeywords
-from evosdc.options.types import Seconds
+from evosdc.options.declare import Seconds
 from evosdc.results.synthetic import Evaluation, Synthesis, limits_exceeded
 from evosdc.synth.compared_columns import measured
 

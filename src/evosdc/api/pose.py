@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.requests import read_requests
+from evosdc.api.requests import LabelRequests, costs, read_requests, refuse_known
 from evosdc.api.sources import TableQuestion
 from evosdc.attack import judge, judge_attackers
 from evosdc.errors import InputError, LevelError
 from evosdc.results import Exposure
 from evosdc.suppress.problem.problem import Problem, strict_margin
-from evosdc.suppress.problem.requests import LabelRequests, costs, refuse_known
 from evosdc.suppress.running import RunClock
 from evosdc.table import Table
 from evosdc.table.attackers import (

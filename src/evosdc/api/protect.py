@@ -18,7 +18,7 @@ from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
 from evosdc.io.checkpoint import as_checkpoint
-from evosdc.io.text import formula_notes
+from evosdc.io.delimited import formula_notes
 from evosdc.options import tables as options
 from evosdc.parallel import open_workers
 from evosdc.results.next_steps import Searched, with_next_steps

@@ -14,20 +14,19 @@ from typing import Any
 
 import numpy as np
 
+from evosdc.api.audit import attacker_settings, cells_for, judge_all, undecided
 from evosdc.api.checkpoints import resumed_pattern, writing_patterns
-from evosdc.api.judging import attacker_settings, cells_for, judge_all, undecided
 from evosdc.api.pose import Posed, explained
 from evosdc.api.requests import read_requests
 from evosdc.attack.certificate import joined
 from evosdc.errors import LevelError, MethodError
-from evosdc.evolution.record import RunRecord
-from evosdc.evolution.stopping import TimeLimit
+from evosdc.evolution.stopping import RunRecord, TimeLimit
 from evosdc.io.checkpoint import Checkpoint
 from evosdc.options.tables import ProtectKeywords, settings
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, TableVerdict
 from evosdc.suppress import running
-from evosdc.suppress.engine.general.hints import read_quickly
+from evosdc.suppress.engine.choose import engine_for, read_quickly
 from evosdc.suppress.methods.contracted import completed
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method
@@ -46,6 +45,10 @@ _QUICKEST = "hypercube"
 # Share of the limit that building the quick pattern may take, and judging it. With
 # half of it large tables have no answer that is sure; twice is missing to the search.
 _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
+# The share where walks build the pattern, and slow programs what these leave: it ends
+# when the pattern is built. With half of it large tables without dimensions have no
+# answer but all that may be suppressed, at 1 nothing is left to better it in.
+_BUILDING_SHARE = 0.75
 # What is kept for judging the last pattern: times of what the one before took, and a
 # share of the limit. With half of it busy machines judge too late. The first one is by
 # boxes and cycles: at half of its margin patterns by programs are judged too late.
@@ -243,9 +246,11 @@ def _first_judged(
     quick = problem.network is not None and not problem.has_attackers
     if quick or math.isinf(limit):
         return posed, None
-    own = Search(seed=search.seed, stop=TimeLimit(_QUICK_SHARE * limit))
     began = clock.spent()
     try:
+        by_walks = problem.network is None and engine_for(problem).has_walks
+        most = (_BUILDING_SHARE if by_walks else _QUICK_SHARE) * limit
+        own = Search(seed=search.seed, stop=TimeLimit(most))
         pattern = _quick_pattern(problem, search.stored, own)
         built = clock.spent()
         if pattern.hidden[problem.hideable].all():

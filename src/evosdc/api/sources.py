@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.judging import attackers_asked
+from evosdc.api.requests import attackers_asked
 from evosdc.attack import Requirements
 from evosdc.compile import small_jobs
 from evosdc.errors import InputError

@@ -24,7 +24,7 @@ from evosdc.options import tables as options
 from evosdc.results.tables import Tabulation
 from evosdc.rules import Rule, parse_rules
 from evosdc.table import TOTAL
-from evosdc.table.codes import listed
+from evosdc.table.hierarchy import listed
 from evosdc.table.link import LinkedTables, link_tables
 from evosdc.tabulation import tabulate_linked
 

@@ -23,8 +23,7 @@ from evosdc.attack.certificate import FLOATING_TOLERANCE, Witness, assemble, joi
 from evosdc.attack.checker import CheckReport
 from evosdc.attack.hints import Hint, take_suggestions
 from evosdc.attack.ledger import Ledger, is_over
-from evosdc.attack.open_levels import OpenLevels
-from evosdc.attack.question import Question, end_of_check
+from evosdc.attack.question import OpenLevels, Question, end_of_check
 from evosdc.attack.sums import describe_sum, judge_sums
 from evosdc.attack.tasks import AttackerTask, Shared, local_task, whole_table_task
 from evosdc.compile.clock import moment

@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from evosdc.attack.certificate import FLOATING_TOLERANCE, assemble
 from evosdc.attack.checker import CheckReport
-from evosdc.attack.demands import counts_whole, no_levels
 from evosdc.attack.hints import Hint, Places, take_earlier, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
-from evosdc.attack.model import AttackModel
+from evosdc.attack.model import AttackModel, counts_whole, no_levels
 from evosdc.attack.question import Question, end_of_check
 from evosdc.parallel import Workers
 from evosdc.results import PUBLISHED, Certificate, Exposure, TableVerdict

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.checker import CheckReport, verify
-from evosdc.attack.proof_file import (
+from evosdc.attack.certificate import (
     GROUPS,
     LEVELS,
     ORIGIN,
@@ -24,6 +23,7 @@ from evosdc.attack.proof_file import (
     origin_settings,
     table_digests,
 )
+from evosdc.attack.checker import CheckReport, verify
 from evosdc.errors import EvosdcError, InputError
 from evosdc.options.objects import Attackers
 from evosdc.table import Table
@@ -306,8 +306,9 @@ def _with_accepted(
 def _weaker_settings(table: Table, settings: Mapping[str, Any]) -> list[str]:
     """Say where a certificate proves less than the table would require."""
     remarks: list[str] = []
-    if settings["accepted"]:
-        cells = [cell for cell, *_ in settings["accepted"]]
+    # Cells that the table does not have are a fault, and have no label.
+    cells = [cell for cell, *_ in settings["accepted"] if 0 <= cell < len(table)]
+    if cells:
         shown = "; ".join(table.label(cell) for cell in cells[:_MAX_NAMED])
         more = (
             f" and {len(cells) - _MAX_NAMED:,} more" if len(cells) > _MAX_NAMED else ""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evosdc.attack.certificate import assemble, witness_of
-from evosdc.attack.demands import strict_margin
 from evosdc.attack.hints import Hint
 from evosdc.attack.judge import answer
+from evosdc.attack.model import strict_margin
 from evosdc.attack.question import Question
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, TableVerdict

@@ -11,8 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from evosdc.compile.clock import Clock, compiled, moment
-from evosdc.evolution.record import Entry
-from evosdc.evolution.stopping import gap
+from evosdc.evolution.stopping import Entry, gap
 
 # Seconds of compiling that are not shown: loading what is compiled.
 _PATIENCE = 2.0

@@ -58,9 +58,12 @@ def protect(
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_protection, show_warnings
     from evosdc.io import check_formats
-    from evosdc.results.related import refuse_replaced
     from evosdc.results.result import write_result
-    from evosdc.results.table_files import check_protection_directory, write_unjudged
+    from evosdc.results.table_files import (
+        check_protection_directory,
+        refuse_replaced,
+        write_unjudged,
+    )
 
     seconds = keywords.seconds(stop)
     kept, force = checkpoint_for(

@@ -1,9 +1,8 @@
 """Records in databases: SQL that several engines run, and how they are opened."""
 
-from evosdc.databases.address import is_address
+from evosdc.databases.address import as_database, is_address
 from evosdc.databases.base import Database
 from evosdc.databases.dialect import DUCKDB, POSTGRESQL, SPARK, Column, Dialect
-from evosdc.databases.opening import as_database
 
 __all__ = [
     "DUCKDB",

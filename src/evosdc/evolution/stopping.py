@@ -1,14 +1,14 @@
-"""Stopping criteria, which keep no state between runs.
+"""Stopping criteria, which keep no state between runs, and the run record.
 
-They depend only on a `Progress`, a snapshot of the run, so that one criterion may be
-used by many runs at once and decides the same for the same run.
+Criteria depend only on a `Progress`, a snapshot of the run, so that one criterion may
+be used by many runs at once and decides the same for the same run.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -125,3 +125,33 @@ class CostBenefit:
         if gain_per_second < self.share_per_second * progress.cost:
             return "cost-benefit"
         return None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a run record.
+
+    `bound` is a valid lower bound on the optimum where one is known; `diversity` the
+    mean distance between individuals where there is a population.
+    """
+
+    seconds: float
+    evaluations: int
+    cost: float | None
+    bound: float | None
+    diversity: float | None = None
+    event: str = ""
+
+
+@dataclass
+class RunRecord:
+    """Entries in order of time; listeners, such as the progress display, get each."""
+
+    entries: list[Entry] = field(default_factory=list)
+    listeners: list[Callable[[Entry], None]] = field(default_factory=list)
+
+    def add(self, entry: Entry) -> None:
+        """Append an entry and call the listeners with it."""
+        self.entries.append(entry)
+        for listener in self.listeners:
+            listener(entry)

@@ -16,7 +16,7 @@ from evosdc.io.encoding import line_error, read_text
 from evosdc.io.frames import HIDDEN_MARK
 from evosdc.io.paths import PathLike
 from evosdc.table import TOTAL, Coalition, Table
-from evosdc.table.codes import tidy_code
+from evosdc.table.hierarchy import tidy_code
 from evosdc.table.index import NUMBER, first_of, nodes_of
 from evosdc.table.status import HIDDEN, STATUSES
 from evosdc.table.table import ADDITIVITY

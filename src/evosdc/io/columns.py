@@ -17,7 +17,7 @@ from evosdc.io.delimited import read_csv
 from evosdc.io.numbers import inexact, read_numbers
 from evosdc.io.paths import PathLike, open_output
 from evosdc.io.suffixes import format_to_read, load
-from evosdc.table.codes import look_alikes, merged_note, tidy_code
+from evosdc.table.hierarchy import look_alikes, merged_note, tidy_code
 
 
 def read_columns(

@@ -23,9 +23,9 @@ from evosdc.table import (
     build_table,
 )
 from evosdc.table.build import count_missing, refuse_duplicates
-from evosdc.table.codes import MERGED, listed, tidy_code
 from evosdc.table.contributions import AMOUNTS, COLUMNS, CONTRIBUTING, CONTRIBUTORS
 from evosdc.table.hidden_totals import choose_total, find_hidden_sums, name_total
+from evosdc.table.hierarchy import MERGED, listed, tidy_code
 from evosdc.table.index import cell_keys, first_of, label_of, nodes_of
 from evosdc.table.knowledge import as_counts
 from evosdc.table.origin import AUTO

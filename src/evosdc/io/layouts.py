@@ -23,11 +23,10 @@ from evosdc.errors import InputError
 from evosdc.formats import LAYOUTS, Layout, layout_names
 from evosdc.io.argus.hst import write_hst
 from evosdc.io.columns import write_parquet
-from evosdc.io.delimited import write_csv
+from evosdc.io.delimited import format_numbers, write_csv
 from evosdc.io.frames import HIDDEN_MARK, frame_of, published_frame, refuse_unlabelled
 from evosdc.io.paths import PathLike, write_text
 from evosdc.io.suffixes import load
-from evosdc.io.text import format_numbers
 from evosdc.table import Table, linked_parts
 from evosdc.table.parts import as_published
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY

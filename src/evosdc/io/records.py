@@ -21,11 +21,10 @@ from evosdc.formats import ASC, CSV, PARQUET
 from evosdc.frames import is_stream, to_arrow
 from evosdc.io.argus.asc import read_asc
 from evosdc.io.argus.rda import Description, description_of, read_rda
-from evosdc.io.delimited import read_csv_text, write_csv
+from evosdc.io.delimited import format_numbers, read_csv_text, write_csv
 from evosdc.io.numbers import has_marks, may_be_numbers, plain_numbers, shapes_of
 from evosdc.io.paths import PathLike, is_pattern
 from evosdc.io.suffixes import format_to_read, format_to_write, load
-from evosdc.io.text import format_numbers
 from evosdc.table import TOTAL, Hierarchy
 
 # DuckDB reads them from the file: they need not fit in memory.

@@ -12,10 +12,12 @@ from evosdc.options.declare import (
     OptionObject,
     check_at_least,
     declarations,
+    is_of,
     option,
     read_options,
+    read_text,
+    type_name,
 )
-from evosdc.options.types import is_of, read_text, type_name
 from evosdc.options.verbs import Takes, check_arguments, taken
 
 __all__ = [

@@ -10,8 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from evosdc.options.declare import OptionObject, option, time_limit_option
-from evosdc.options.types import DEFAULT_TIME_LIMIT, Seconds
+from evosdc.options.declare import (
+    DEFAULT_TIME_LIMIT,
+    OptionObject,
+    Seconds,
+    option,
+    time_limit_option,
+)
 from evosdc.options.verbs import KEYWORDS, Takes
 
 

@@ -11,7 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from evosdc.options.declare import OptionObject, option, time_limit_option
+from evosdc.options.declare import (
+    DEFAULT_TIME_LIMIT,
+    OptionObject,
+    Seconds,
+    option,
+    time_limit_option,
+)
 from evosdc.options.objects import (
     OBJECTS,
     Attackers,
@@ -23,7 +29,6 @@ from evosdc.options.objects import (
     Stop,
 )
 from evosdc.options.rules import rules_help
-from evosdc.options.types import DEFAULT_TIME_LIMIT, Seconds
 from evosdc.options.verbs import KEYWORDS, Takes, taken
 
 __all__ = [

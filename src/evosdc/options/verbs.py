@@ -10,8 +10,7 @@ from numbers import Real
 from typing import Any, get_type_hints
 
 from evosdc.errors import InputError
-from evosdc.options.declare import Declaration, declarations
-from evosdc.options.types import is_of, type_name
+from evosdc.options.declare import Declaration, declarations, is_of, type_name
 
 # The first of what a verb takes is no object in Python: its fields are keywords.
 KEYWORDS = "keywords"

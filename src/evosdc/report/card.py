@@ -6,8 +6,7 @@ label and no interval may be on the card.
 
 from __future__ import annotations
 
-from evosdc.report.kit.parts import banner
-from evosdc.report.kit.text import esc
+from evosdc.report.kit.parts import banner, esc
 from evosdc.report.verdict import Headline, claim_section, next_section
 from evosdc.results import Claim, Verdict
 

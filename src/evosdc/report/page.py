@@ -14,18 +14,23 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from evosdc.report.grid import table_section
 from evosdc.report.kit.chart import progress_chart
 from evosdc.report.kit.parts import (
     banner,
+    brief,
     bullets,
+    count,
+    duration,
+    esc,
     header,
     named_rows,
+    number,
+    percent,
     plain_table,
     section,
     whole_page,
 )
-from evosdc.report.kit.text import brief, count, duration, esc, number, percent
+from evosdc.report.share import table_section
 from evosdc.report.verdict import (
     bound_says_little,
     claim_section,

@@ -10,13 +10,15 @@ from evosdc.metrics.memorisation_tests import FreshTest
 from evosdc.report.kit.parts import (
     banner,
     bullets,
+    count,
+    esc,
+    figure,
     header,
     numbers,
     plain_table,
     section,
     whole_page,
 )
-from evosdc.report.kit.text import count, esc, figure
 from evosdc.report.synthesis_charts import (
     REFERENCES,
     generations,

@@ -8,7 +8,7 @@ from typing import Any
 
 from evosdc.metrics.evaluation import Margin, Measurements, PairGap
 from evosdc.report.kit.chart import Plane
-from evosdc.report.kit.text import esc, percent
+from evosdc.report.kit.parts import esc, percent
 
 Row = Mapping[str, Any]
 

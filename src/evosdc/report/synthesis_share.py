@@ -7,8 +7,16 @@ a unique key and no risk figure: a share times the number of records is a count.
 from __future__ import annotations
 
 from evosdc.metrics.evaluation import Measurements, MetricValue
-from evosdc.report.kit.parts import header, numbers, plain_table, section, whole_page
-from evosdc.report.kit.text import count, esc, figure
+from evosdc.report.kit.parts import (
+    count,
+    esc,
+    figure,
+    header,
+    numbers,
+    plain_table,
+    section,
+    whole_page,
+)
 from evosdc.report.synthesis import verdict_block
 from evosdc.report.verdict import claim_section
 from evosdc.results import Claim

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evosdc.metrics.numeric_comparison import AssociationGap, NumberComparison
-from evosdc.report.kit.parts import bullets, numbers, plain_table
-from evosdc.report.kit.text import esc, figure
+from evosdc.report.kit.parts import bullets, esc, figure, numbers, plain_table
 
 _MAX_LINKS = 20
 _MAX_ROWS = 60

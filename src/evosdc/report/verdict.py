@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evosdc.report.kit.parts import bullets, named_rows, section
-from evosdc.report.kit.text import count, esc
+from evosdc.report.kit.parts import bullets, count, esc, named_rows, section
 from evosdc.results import Claim, TableVerdict, Verdict
 from evosdc.table import Table
 from evosdc.table.status import SAFE

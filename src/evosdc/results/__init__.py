@@ -5,10 +5,12 @@ write folders and reports, are in `tables` and `synthetic`, above the judge and 
 reports.
 """
 
-from evosdc.results.claim import RECORD_QUESTIONS, TABLE_QUESTIONS, Claim
 from evosdc.results.verdict import (
     PUBLISHED,
+    RECORD_QUESTIONS,
+    TABLE_QUESTIONS,
     Certificate,
+    Claim,
     Exposure,
     TableVerdict,
     Verdict,

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.metrics.evaluation import Measurements
-from evosdc.results.claim import Claim
-from evosdc.results.verdict import TableVerdict
+from evosdc.results.verdict import Claim, TableVerdict
 from evosdc.table import Table, linked_parts
 from evosdc.table.attackers import LONE, PAIRS, knows_contributors, lone_respondents
 from evosdc.table.knowledge import all_whole, knowledge_words
+from evosdc.table.parts import unlinked_in
 from evosdc.table.status import PRIMARY
-from evosdc.table.variables import unlinked_in
 
 # The rule of a minimum number of contributors, as origins name it.
 _FREQUENCY = "freq"

@@ -12,7 +12,6 @@ from warnings import warn
 from evosdc.errors import InputError
 from evosdc.report.card import card_html
 from evosdc.report.verdict import Headline, headline
-from evosdc.results.claim import Claim
 from evosdc.results.folder import (
     CONFIDENTIAL,
     PUBLISH,
@@ -22,8 +21,8 @@ from evosdc.results.folder import (
     text_output,
     write_outputs,
 )
-from evosdc.results.related import refuse_replaced
-from evosdc.results.verdict import Verdict
+from evosdc.results.table_files import refuse_replaced
+from evosdc.results.verdict import Claim, Verdict
 
 
 @runtime_checkable

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from evosdc.errors import InputError
 from evosdc.io.paths import open_output
-from evosdc.results.claim import Claim
 from evosdc.results.folder import (
     CLAIM,
     CONFIDENTIAL,
@@ -26,7 +25,7 @@ from evosdc.results.folder import (
     read_claim,
 )
 from evosdc.results.result import WrittenResult, chosen_formats
-from evosdc.results.verdict import TableVerdict, Verdict
+from evosdc.results.verdict import Claim, TableVerdict, Verdict
 
 # What each verdict is, by its word.
 _OK = {w: ok for of in (Verdict, TableVerdict) for ok, w in of.WORDS.items()}

@@ -16,7 +16,6 @@ from evosdc.io.records import RecordFile, write_records
 from evosdc.metrics.evaluation import Measurements
 from evosdc.report.synthesis import synthesis_html
 from evosdc.report.synthesis_share import shared_html
-from evosdc.results.claim import Claim
 from evosdc.results.claims import synthetic_claim_of
 from evosdc.results.folder import (
     CONFIDENTIAL,
@@ -28,7 +27,7 @@ from evosdc.results.folder import (
 )
 from evosdc.results.next_steps import release_verdict
 from evosdc.results.result import WrittenResult, chosen_formats
-from evosdc.results.verdict import Verdict
+from evosdc.results.verdict import Claim, Verdict
 
 # Metrics that are the same number as an objective.
 _AXES = {f"jsd:{ways}": f"jsd_{ways}" for ways in (1, 2, 3, 4, "full")}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evosdc import __version__
 from evosdc.attack import certificate_arrays
 from evosdc.errors import InputError
-from evosdc.evolution.record import Entry
+from evosdc.evolution.stopping import Entry
 from evosdc.formats import FORMATS
 from evosdc.io.layouts import (
     HST_NAME,
@@ -28,7 +28,6 @@ from evosdc.io.paths import open_output
 from evosdc.io.tables import write_table
 from evosdc.report.page import report_html
 from evosdc.report.share import share_html
-from evosdc.results.claim import Claim
 from evosdc.results.claims import claim_of
 from evosdc.results.folder import (
     CERTIFICATE,
@@ -39,17 +38,18 @@ from evosdc.results.folder import (
     Output,
     text_output,
 )
-from evosdc.results.related import fingerprints, related_warnings
 from evosdc.results.result import WrittenResult, chosen_formats
 from evosdc.results.table_files import (
+    fingerprints,
     frame_output,
     jj_files,
     jj_name,
     pattern_output,
     published_frames,
+    related_warnings,
     write_jj_file,
 )
-from evosdc.results.verdict import Certificate, TableVerdict
+from evosdc.results.verdict import Certificate, Claim, TableVerdict
 from evosdc.table import Coalition, Table
 from evosdc.table.attackers import LONE
 from evosdc.table.status import SECONDARY

@@ -7,13 +7,11 @@ from evosdc.rules.concentration import (
     PriorPosterior,
     rest_limit,
 )
-from evosdc.rules.contributors import CellContributors
 from evosdc.rules.counting import Frequency, Manual, Request, ZeroUnsafe
 from evosdc.rules.group import Group
-from evosdc.rules.mark import Marks, mark
-from evosdc.rules.rule import Rule
+from evosdc.rules.rule import CellContributors, Rule
 from evosdc.rules.status import set_status
-from evosdc.rules.text import parse_rule, parse_rules, rule_text
+from evosdc.rules.text import Marks, mark, parse_rule, parse_rules, rule_text
 
 __all__ = [
     "PRESETS",

@@ -13,8 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from evosdc.rules.contributors import CellContributors, Marking, Numbers
-from evosdc.rules.rule import require
+from evosdc.rules.rule import CellContributors, Marking, Numbers, require
 from evosdc.table.rounding import ROUNDING
 
 # Share of the largest contribution that the others must have, where no rule says it.

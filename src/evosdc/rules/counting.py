@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.rules.contributors import CellContributors, Marking
-from evosdc.rules.rule import require
+from evosdc.rules.rule import CellContributors, Marking, require
 from evosdc.table.rounding import ROUNDING
 
 

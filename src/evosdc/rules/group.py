@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from evosdc.rules.contributors import CellContributors, Marking
+from evosdc.rules.rule import CellContributors, Marking
 
 
 @dataclass(frozen=True)

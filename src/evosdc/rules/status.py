@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError, TableError
-from evosdc.rules.contributors import CellContributors
 from evosdc.rules.counting import Manual
+from evosdc.rules.rule import CellContributors
 from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY, SAFE
 

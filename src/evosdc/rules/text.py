@@ -1,15 +1,23 @@
-"""Rules as text: ``p:15``, ``nk:1,75``, ``freq:3``, or the name of a preset."""
+"""Rules as text, and the status and levels of cells that follow from them.
+
+A rule is written as ``p:15``, ``nk:1,75``, ``freq:3``, or the name of a preset.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import MISSING, Field, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING, Field, dataclass, fields
 from importlib import import_module
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evosdc.errors import InputError
 from evosdc.options.rules import PRESETS, RULES
-from evosdc.rules.rule import Rule
+from evosdc.rules.rule import CellContributors, Numbers, Rule
+from evosdc.table.rounding import significant
+from evosdc.table.status import PRIMARY, SAFE
 
 
 def parse_rule(text: str) -> Rule:
@@ -128,3 +136,57 @@ def _written(given: object) -> str:
         return str(given)
     short = f"{given:g}"
     return short if float(short) == given else repr(given)
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """Columns of a table: status and protection levels; and what each rule marked."""
+
+    status: NDArray[np.str_]
+    lpl: Numbers
+    upl: Numbers
+    spl: Numbers
+    marked: tuple[tuple[str, int], ...] = ()
+
+
+def mark(
+    contributors: CellContributors,
+    rules: Sequence[Rule],
+    *,
+    floor: float | Numbers = 0.0,
+    whole: bool = False,
+    counted: NDArray[np.bool_] | None = None,
+) -> Marks:
+    """Mark the cells that violate any rule, with the largest level any rule asks for.
+
+    Parameters
+    ----------
+    floor
+        The lower bound of cells that everyone knows, one for all or one for each: 1 for
+        counts, 0 for magnitudes, minus infinity where contributions are negative. No
+        lower level can reach beyond it, so levels are cut there.
+    whole
+        Round levels up to whole numbers, at least 1, as tau-Argus does: in a table of
+        counts, half a person more or less protects nobody.
+    counted
+        The cells that are counted for each rule; all where None.
+    """
+    n = len(contributors)
+    unsafe = np.zeros(n, dtype=bool)
+    upl, lpl = np.zeros(n), np.zeros(n)
+    marked: dict[str, int] = {}
+    for rule in rules:
+        hit, up, down = rule.apply(contributors)
+        shown = hit if counted is None else hit & counted
+        marked[rule_text(rule)] = int(shown.sum())
+        unsafe |= hit
+        upl, lpl = np.maximum(upl, up), np.maximum(lpl, down)
+    # Levels are read as decimals later on: rounding errors must not be in them.
+    upl, lpl = significant(upl, 12), significant(lpl, 12)
+    if whole:
+        minimum = unsafe.astype(np.float64)
+        upl = np.maximum(np.ceil(upl), minimum)
+        lpl = np.maximum(np.ceil(lpl), minimum)
+    lpl = np.minimum(lpl, np.maximum(contributors.value - floor, 0.0))
+    status = np.where(unsafe, PRIMARY, SAFE).astype("U1")
+    return Marks(status, lpl, upl, np.zeros(n), tuple(marked.items()))

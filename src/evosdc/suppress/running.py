@@ -15,8 +15,7 @@ from evosdc.evolution.stopping import (
     TargetGap,
     TimeLimit,
 )
-from evosdc.suppress.bounds.cut_loop import cut_bound, row_bound
-from evosdc.suppress.bounds.equation_bound import equation_bound
+from evosdc.suppress.bounds.cut_loop import cut_bound, equation_bound, row_bound
 from evosdc.suppress.methods.contracted import contracted, run_contracted
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method, find_method

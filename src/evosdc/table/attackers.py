@@ -32,8 +32,8 @@ from scipy.sparse.csgraph import connected_components
 from evosdc.errors import InputError, refuse_unknown
 from evosdc.table.shares import TABULATE_AGAIN, Coalition, Shares, decimal_of
 from evosdc.table.status import PRIMARY
+from evosdc.table.structure import total_entries
 from evosdc.table.table import Table
-from evosdc.table.totals import total_entries
 
 PUBLIC: Final = "public"
 LONE: Final = "lone"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -202,30 +202,26 @@ def complete(
     counts: NDArray[np.int64] | None,
 ) -> tuple[Codes, NDArray[np.float64], NDArray[np.int64] | None]:
     """Append the totals that are missing, with their values and counts."""
-
-    def merge(parts: NDArray[np.int64], group: NDArray[np.int64]) -> None:
-        nonlocal values, counts
+    full = codes
+    for more, parts, group in add_totals(dimensions, codes):
+        full = more
         values = np.append(values, np.bincount(group, weights=values[parts]))
         if counts is not None:
             added = np.zeros(int(group.max()) + 1, dtype=np.int64)
             np.add.at(added, group, counts[parts])
             counts = np.append(counts, added)
-
-    return add_totals(dimensions, codes, merge), values, counts
+    return full, values, counts
 
 
 def add_totals(
-    dimensions: Sequence[Dimension],
-    codes: Codes,
-    merge: Callable[[NDArray[np.int64], NDArray[np.int64]], None],
-) -> Codes:
+    dimensions: Sequence[Dimension], codes: Codes
+) -> Iterator[tuple[Codes, NDArray[np.int64], NDArray[np.int64]]]:
     """Append the totals that are missing, dimension by dimension, bottom up.
 
-    Parameters
-    ----------
-    merge
-        Called with the numbers of some cells and of their totals, which are numbered
-        from 0 in the order in which they are appended.
+    Yields
+    ------
+    The codes of all cells so far, the numbers of the cells that make up the totals
+    appended last, and the numbers of their totals: 0 for the first one appended.
     """
     for k, d in enumerate(dimensions):
         tree = d.hierarchy
@@ -242,5 +238,4 @@ def add_totals(
             keys = cell_keys([len(d.hierarchy) for d in dimensions], above)
             _, first, group = np.unique(keys, return_index=True, return_inverse=True)
             codes = np.vstack([codes, above[first]])
-            merge(parts, group)
-    return codes
+            yield codes, parts, group

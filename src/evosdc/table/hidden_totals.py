@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError, NotAdditiveError, TableError
 from evosdc.table.build import complete
-from evosdc.table.codes import is_total_word, listed, may_be_total, tidy_code
-from evosdc.table.hierarchy import TOTAL, Dimension, Hierarchy
+from evosdc.table.hierarchy import (
+    TOTAL,
+    Dimension,
+    Hierarchy,
+    is_total_word,
+    listed,
+    may_be_total,
+    tidy_code,
+)
 from evosdc.table.index import cell_keys
 from evosdc.table.subtotals import (
     CodeRows,

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError, refuse_unknown
-from evosdc.table.codes import tidy_code
-from evosdc.table.hierarchy import Dimension, Hierarchy
+from evosdc.table.hierarchy import Dimension, Hierarchy, tidy_code
 
 if TYPE_CHECKING:
     from evosdc.table.table import Table

@@ -17,8 +17,8 @@ from evosdc.table.origin import AUTO
 from evosdc.table.parts import linked_parts
 from evosdc.table.rounding import significant
 from evosdc.table.status import PRIMARY
+from evosdc.table.structure import can_be_negative
 from evosdc.table.table import Table
-from evosdc.table.totals import can_be_negative
 
 COLUMNS = "columns"
 _DIGITS = 12  # significant ones of bounds and levels

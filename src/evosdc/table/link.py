@@ -21,10 +21,17 @@ from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
 from evosdc.table.index import cell_keys
 from evosdc.table.origin import Axis, Origin
-from evosdc.table.parts import in_a_ring, linked_parts, splits
+from evosdc.table.parts import (
+    in_a_ring,
+    linked_parts,
+    read_links,
+    splits,
+    union,
+    unlinked_in,
+    unsure_links,
+)
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 from evosdc.table.table import ADDITIVITY, Table
-from evosdc.table.variables import read_links, union, unlinked_in, unsure_links
 
 # A cell that is sensitive in one table is sensitive in all.
 _SEVERITY = {SAFE: 0, SECONDARY: 1, FIXED: 2, PRIMARY: 3}

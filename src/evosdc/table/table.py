@@ -30,8 +30,7 @@ from evosdc.table.status import (
     SECONDARY,
     STATUSES,
 )
-from evosdc.table.structure import Network, detect_network
-from evosdc.table.totals import natural_floor
+from evosdc.table.structure import Network, detect_network, natural_floor
 
 # A table is additive when each equation holds to this share of its largest term:
 # totals read from text are rounded to the last digit printed.

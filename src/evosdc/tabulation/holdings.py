@@ -5,7 +5,7 @@ not be among the largest of its parts. Records are summed to (inner cell, holdin
 where they are, and then to (cell, holding) for each combination of depths in the
 local DuckDB, which spills. A cell belongs to exactly one combination of depths.
 
-Sums are whole numbers of 128 bits (see `evosdc.tabulation.fixed`): exact in any order.
+Sums are whole numbers of 128 bits (see `evosdc.tabulation.check`): exact in any order.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from evosdc.rules import (
 )
 from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
-from evosdc.table.codes import look_alikes
 from evosdc.table.hidden_totals import refuse_totals_in_records
+from evosdc.table.hierarchy import look_alikes
 from evosdc.table.knowledge import read_bounds, with_bounds, with_whole_numbers
 from evosdc.table.origin import AUTO, Axis, Dominated
 from evosdc.table.parts import cells_of_spans
@@ -34,7 +34,7 @@ from evosdc.tabulation.check import CheckedRecords, check_records, spellings
 from evosdc.tabulation.groups import Groups, find_groups
 from evosdc.tabulation.holdings import PAIRS, holding_names, holdings_of, pair_records
 from evosdc.tabulation.identity import Identity, Respondents
-from evosdc.tabulation.rollup import roll_up
+from evosdc.tabulation.inner import roll_up
 from evosdc.tabulation.source import (
     Columns,
     OpenRecords,

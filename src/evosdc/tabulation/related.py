@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from evosdc.errors import InputError
 from evosdc.table import Hierarchy
 from evosdc.table.origin import Axis
-from evosdc.table.variables import UNRELATED, link_hint, read_links, refuse_twice
+from evosdc.table.parts import UNRELATED, link_hint, read_links, refuse_twice
 from evosdc.tabulation.hierarchy_from_columns import LevelColumns, Pair
 
 Trees = Mapping[str, Hierarchy | Sequence[str]]

@@ -24,7 +24,7 @@ from evosdc.io.delimited import CsvFiles, open_csv_files
 from evosdc.io.numbers import AROUND, MINUS, PLAIN, Unreadable, choose_styles
 from evosdc.io.paths import is_pattern
 from evosdc.io.suffixes import format_of_pattern, format_to_read
-from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
+from evosdc.table.hierarchy import BLANKS, NO_WIDTH, ODD_BLANKS
 from evosdc.tabulation.identity import column_numbers, record_numbers
 
 _MAX_DIGITS = 100

@@ -11,7 +11,7 @@ from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike, write_text
 from evosdc.io.suffixes import format_to_read, load
 from evosdc.table import TOTAL, Hierarchy
-from evosdc.table.codes import tidy_code
+from evosdc.table.hierarchy import tidy_code
 
 
 def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarchy:

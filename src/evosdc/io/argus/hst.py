@@ -11,15 +11,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
-from evosdc.io.delimited import split_line
+from evosdc.io.delimited import format_number, line_bytes, quoted, split_line
 from evosdc.io.encoding import read_text
 from evosdc.io.frames import refuse_unlabelled
 from evosdc.io.numbers import read_numbers
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.text import format_number, line_bytes, quoted
 from evosdc.rules.status import StatusChanges
 from evosdc.table import Table
-from evosdc.table.codes import tidy_code
+from evosdc.table.hierarchy import tidy_code
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 
 # The action of each letter, and how many numbers may follow it.

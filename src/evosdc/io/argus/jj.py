@@ -31,9 +31,9 @@ from pyarrow import csv as arrow_csv
 from scipy import sparse
 
 from evosdc.errors import InputError
+from evosdc.io.delimited import format_numbers, line_bytes
 from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.text import format_numbers, line_bytes
 from evosdc.table import Origin, Table
 from evosdc.table.status import STATUSES
 

@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.io.argus.hrc import write_hrc
 from evosdc.io.argus.rda import Description, description_of, read_rda
-from evosdc.io.delimited import line_finder, parse_rows, with_numbers, write_csv
+from evosdc.io.delimited import (
+    format_numbers,
+    line_finder,
+    parse_rows,
+    with_numbers,
+    write_csv,
+)
 from evosdc.io.encoding import read_text
 from evosdc.io.frames import (
     HIDDEN_MARK,
@@ -26,7 +32,6 @@ from evosdc.io.frames import (
 from evosdc.io.from_frame import table_from_frame
 from evosdc.io.labelled import refuse_other_equations
 from evosdc.io.paths import PathLike, refuse_companion, refuse_existing, write_text
-from evosdc.io.text import format_numbers
 from evosdc.table import Hierarchy, Table
 from evosdc.table.status import FIXED, LEVELS, PRIMARY
 

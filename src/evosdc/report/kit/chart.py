@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.report.kit.text import esc, figure, number
+from evosdc.report.kit.parts import esc, figure, number
 
 Point = tuple[float, float]
 

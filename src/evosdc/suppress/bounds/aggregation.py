@@ -1,14 +1,22 @@
-"""Cuts of combined equations: what several equations say that none says alone.
+"""Bridgeless rows and cuts of combined equations, found without a program.
+
+A secondary that is the only hidden cell of an equation is worked out from it, cannot
+move, and may as well be published. So among the cheapest safe patterns there is one in
+which, for each equation without a sensitive cell and each cell i of it,
+
+    x_i <= the sum of the other x of the equation
+
+(Fischetti and Salazar 2001 use the same rows). On tables of three dimensions and
+hierarchies they are worth more than all other cuts.
 
 Sums of equations are equations too. Where the sensitive cells of two cancel, their sum
 has none, and a secondary must not stand alone in it either; and what a sensitive cell
 rests on in a sum may be less than in each of its equations. A violated combination is
-found greedily: the heaviest cell of an equation is got rid of by adding another
+found greedily: the heaviest cell of an equation is eliminated by adding another
 equation of that cell, and so on (aggregation, as Marchand and Wolsey 2001 do before
 they round). That takes microseconds where the attacker's program takes milliseconds,
-and finds most of what it would find, and bridges across planes besides.
-
-Combinations are of whole numbers, so that what cancels is zero and every cut is valid.
+and finds most of what it would find, and bridges across planes besides. Combinations
+are of whole numbers, so that what cancels is zero and every cut is valid.
 """
 
 from __future__ import annotations
@@ -21,17 +29,15 @@ from scipy import sparse
 
 from evosdc.arrays import Flags, Long, Real
 from evosdc.compile.kernels import kernel
-from evosdc.suppress.engine.cut import Cut, capacity_cut
+from evosdc.suppress.bounds.planes import moving_equations
+from evosdc.suppress.engine.base import Cut, capacity_cut
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.structure.subnetworks import moving_equations
 
-# Adding up equations until what they say of one cell rests on little (kernels).
-#
-# The combination begins with an equation of the cell. Its heaviest other cell is got
-# rid of by adding a multiple of another equation of that cell, the one that leaves the
-# least weight, and so on for some steps. Only entries of size 1 are divided by, so that
-# combinations of equations in whole numbers stay whole and sums that cancel are zero.
-
+# Rows added in one round at most, the most violated first. With half as many there are
+# more rounds, with twice as many relaxations of more rows that do not bind.
+_MOST_ROWS = 2000
+# A row is violated where a cell is hidden by this much more than the others: tolerance.
+_VIOLATED = 1e-4
 # Weight of a sensitive cell where it may not be there at all, and at most: infinite
 # room could not be taken off again. A numerical bound: well above all other weights.
 HEAVY = 1e6
@@ -40,6 +46,73 @@ SHORT = 1e-3
 # Share by which adding an equation may make a combination heavier. At half of it more
 # combinations end early, at twice of it longer ones rarely get lighter again.
 _MOST_GROWTH = 0.5
+# Equations in a combination at most. At half of it sums across planes are missed; the
+# longer ones that twice as many allow hardly ever cut.
+_MOST_EQUATIONS = 8
+# Cells hidden by less than this share are not tested for whether they can move: a
+# tolerance.
+_MIN_SHARE_HIDDEN = 0.02
+# Combinations of one round at most, and cells in all of them. With half of either a
+# round leaves more to the next one; twice as many are mostly of use for one cell only.
+_MOST_COMBINATIONS, _MOST_CELLS = 500, 100_000
+# Size of an entry at most: larger ones might not add up exactly after so many steps.
+_LARGEST_ENTRY = 50.0
+
+
+class BridgelessRows:
+    """The rows of one table, found when a solution violates them."""
+
+    def __init__(self, problem: Problem) -> None:
+        matrix = problem.table.matrix
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        with_primary = np.zeros(matrix.shape[0], dtype=bool)
+        with_primary[rows[problem.primary[matrix.indices]]] = True
+        # Cells that may not be hidden have x = 0 and are left out of every row.
+        keep = ~with_primary[rows] & problem.hideable[matrix.indices]
+        self._row = rows[keep]
+        self._cell = matrix.indices[keep].astype(np.int64)
+        self._start = np.searchsorted(self._row, np.arange(matrix.shape[0] + 1))
+        self._equations = matrix.shape[0]
+
+    def violated(self, x: Real) -> Iterator[Cut]:
+        """Yield rows that cells hidden to the extent `x` violate."""
+        own_x = x[self._cell]
+        total = np.bincount(self._row, weights=own_x, minlength=self._equations)
+        excess = 2.0 * own_x - total[self._row]
+        places = np.flatnonzero(excess > _VIOLATED)
+        if len(places) > _MOST_ROWS:
+            places = places[np.argsort(-excess[places], kind="stable")[:_MOST_ROWS]]
+        for place in places.tolist():
+            row = int(self._row[place])
+            start, end = int(self._start[row]), int(self._start[row + 1])
+            coefficients = np.ones(end - start)
+            coefficients[place - start] = -1.0
+            yield Cut(self._cell[start:end], coefficients, 0.0)
+
+
+def sliding_partner_cuts(problem: Problem) -> Iterator[Cut]:
+    """Yield cuts for cells that must move either way: another must move with them.
+
+    A sliding level has no direction, so no cut of one direction holds for it; but
+    in each equation of its cell another hidden cell must move.
+    """
+    matrix = problem.table.matrix.tocsc()
+    rows = problem.table.matrix
+    for cell in problem.levels.slide.tolist():
+        for row in matrix.indices[matrix.indptr[cell] : matrix.indptr[cell + 1]]:
+            others = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
+            others = others[(others != cell) & problem.hideable[others]]
+            # A sensitive cell is hidden anyway and may be the only one that moves.
+            if len(others) and not problem.primary[others].any():
+                yield Cut(others.astype(np.int64), np.ones(len(others)))
+
+
+# Adding up equations until what they say of one cell rests on little (kernels).
+#
+# The combination begins with an equation of the cell. Its heaviest other cell is got
+# rid of by adding a multiple of another equation of that cell, the one that leaves the
+# least weight, and so on for some steps. Only entries of size 1 are divided by, so that
+# combinations of equations in whole numbers stay whole and sums that cancel are zero.
 
 
 class MovableEquations(NamedTuple):
@@ -167,7 +240,7 @@ def _combine(
 ) -> tuple[int, float]:
     """Add up equations, beginning with one of a cell; return cells met and weight.
 
-    `level` is what the cell must move by, up or down (negative); 0 asks only whether
+    `level` is what the cell must move by, up or down (negative); 0 tests only whether
     it can move at all.
     """
     count = _take_off(first, -1.0, 0, equations, scratch)
@@ -265,18 +338,6 @@ def combinations(
     return count
 
 
-# Equations in a combination at most. At half of it sums across planes are missed; the
-# longer ones that twice as many allow hardly ever cut.
-_MOST_EQUATIONS = 8
-# Cells hidden by less than this share are not asked whether they can move: a tolerance.
-_HIDDEN = 0.02
-# Combinations of one round at most, and cells in all of them. With half of either a
-# round leaves more to the next one; twice as many are mostly of use for one cell only.
-_MOST_COMBINATIONS, _MOST_CELLS = 500, 100_000
-# Size of an entry at most: larger ones might not add up exactly after so many steps.
-_LARGEST_ENTRY = 50.0
-
-
 class CombinedEquations:
     """Find the cuts of sums of equations that a fractional pattern violates."""
 
@@ -322,8 +383,8 @@ class CombinedEquations:
 
     def _bridges(self, share: Real) -> Iterator[Cut]:
         """Yield rows in which a secondary stands almost alone."""
-        asked = (share > _HIDDEN) & ~self._problem.primary
-        about = np.flatnonzero(asked)
+        open_cells = (share > _MIN_SHARE_HIDDEN) & ~self._problem.primary
+        about = np.flatnonzero(open_cells)
         about = about[np.argsort(-share[about], kind="stable")]
         for _, cells, _ in self._combinations(share, about, np.zeros(len(about))):
             excess = 2.0 * share[cells] - float(share[cells].sum())

@@ -29,9 +29,9 @@ from pyscipopt import (
 
 from evosdc.arrays import Flags, Real
 from evosdc.compile.interrupts import held_back
-from evosdc.suppress.bounds.branch import OpenCells
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.bounds.master import OpenCells
+from evosdc.suppress.engine.base import Cut
 
 Result = dict[str, Any]
 # The stage of SCIP in which a problem is made; later ones have a time.
@@ -136,7 +136,7 @@ class BranchAndCut(OpenCells):
         """Look for nothing more expensive than a pattern that was found elsewhere.
 
         SCIP takes no limit while it begins to solve, and none once nothing is left of
-        the tree: `solve` tells it then, and bounds keep to the pattern meanwhile.
+        the tree: `solve` reports it then, and bounds keep to the pattern meanwhile.
         """
         self._best = min(self._best, best)
         if self._best < self._limit and self._model.getStage() in _TAKES_LIMIT:
@@ -157,7 +157,7 @@ class BranchAndCut(OpenCells):
 
         `left` are the seconds left of the run, of which this is a slice.
 
-        `found` is told of every pattern that no cut forbids, `nearly` of some cheap
+        `found` is called with every pattern that no cut forbids, `nearly` of some cheap
         ones that may be worth mending, `follow` of the bound as it rises: one on all
         patterns cheaper than the best known at the beginning.
         """
@@ -168,10 +168,10 @@ class BranchAndCut(OpenCells):
         if nodes is not None:
             model.setParam("limits/totalnodes", model.getNTotalNodes() + nodes)
         self.lower(self._best)
-        with held_back() as asked:
+        with held_back() as interrupts:
             grace = max(_GRACE_SECONDS, _GRACE_SHARE * (left - seconds))
             handler.found, handler.nearly, handler.follow = found, nearly, follow
-            handler.begin(seconds, grace, lambda: bool(asked) or stopped())
+            handler.begin(seconds, grace, lambda: bool(interrupts) or stopped())
             model.optimize()
             if handler.raised is not None:
                 raise handler.raised
@@ -202,10 +202,10 @@ def _deepest(cuts: list[Cut], x: Real) -> list[Cut]:
 
 
 class _Cuts(Conshdlr):
-    """What SCIP asks: is a pattern safe, and which cuts does it violate?
+    """What SCIP calls: is a pattern safe, and which cuts does it violate?
 
     Answers are true, also when the slice is over: SCIP discards a node whose cells are
-    all fixed if it is told that their pattern is not safe, and a pattern that is said
+    all fixed if it learns that their pattern is not safe, and a pattern that is said
     to be safe only once, so that a later bound would be too high. Where they would
     take too long then, the bound is kept as it is and the tree is not used any more.
     """
@@ -217,7 +217,7 @@ class _Cuts(Conshdlr):
         self.raised: BaseException | None = None
         self.bound_at_end: float | None = None  # when answers ceased to be true
 
-    # What the caller is told of: see `BranchAndCut.solve`.
+    # What is reported to the caller: see `BranchAndCut.solve`.
     found: Callable[[Flags], None]
     nearly: Callable[[Flags], None]
     follow: Callable[[float], None]
@@ -226,7 +226,7 @@ class _Cuts(Conshdlr):
         """Begin a slice of so many seconds, and of some more for the last answers."""
         self._end = time.monotonic() + seconds
         self._given_up, self._stopped = self._end + grace, stopped
-        self._told = self._now()
+        self._last_report = self._now()
 
     def _now(self) -> float:
         """Return the reports that are due so far: by the clock only if one ends it."""
@@ -249,10 +249,10 @@ class _Cuts(Conshdlr):
         return self.bound_at_end is not None
 
     def _ended(self) -> bool:
-        """Tell of the bound if that is due; whether time, a caller or an error ends."""
+        """Report the bound if due; return whether time, a caller or an error ends."""
         try:
-            if self._now() - self._told > 1:
-                self._told = self._now()
+            if self._now() - self._last_report > 1:
+                self._last_report = self._now()
                 self.follow(self._tree.bound())
             return time.monotonic() >= self._end or self._stopped()
         except BaseException as error:
@@ -316,7 +316,7 @@ class _Cuts(Conshdlr):
         self._node = node
         x = self._tree.relaxed = self._tree.pattern()
         # The attacker's programs judge whole patterns only: at the root the cut loop
-        # has asked them, and asked again there they took nine tenths of the time.
+        # has called them, and called again there they took nine tenths of the time.
         cuts = _deepest(self._ask(x, False, stopped=self._over), x)
         for cut in cuts:
             self._tree.add(cut)

@@ -1,11 +1,11 @@
 """Lower bounds on the cost of any safe pattern.
 
+`equation_bound` takes one equation at a time and serves tables of any size.
 `node_bound` uses the cuts of single equations only: the row and column model of
 Carvalho and Almeida. `row_bound` adds bridgeless rows. `cut_bound` goes on to separate
-cuts until none is violated:
-minimum cuts in network tables, duals of the attacker's program in others. Both bounds
-are computed from the duals of the master by weak duality, so they hold whatever the
-tolerances of the LP solver.
+cuts until none is violated: minimum cuts in network tables, duals of the attacker's
+program in others. All are computed from multipliers by weak duality, so they hold
+whatever the tolerances of the LP solver.
 """
 
 from __future__ import annotations
@@ -17,32 +17,121 @@ from itertools import islice
 import numpy as np
 
 from evosdc.arrays import Flags, Real
+from evosdc.compile.kernels import kernel
 from evosdc.parallel import LazyPool, Workers
-from evosdc.suppress.bounds.aggregation import CombinedEquations
-from evosdc.suppress.bounds.bridgeless import BridgelessRows, sliding_partner_cuts
-from evosdc.suppress.bounds.gomory import gomory_cuts
+from evosdc.suppress.bounds.aggregation import (
+    BridgelessRows,
+    CombinedEquations,
+    sliding_partner_cuts,
+)
 from evosdc.suppress.bounds.master import Master
 from evosdc.suppress.bounds.planes import PlaneCuts
-from evosdc.suppress.bounds.rounding import rounded
+from evosdc.suppress.bounds.rounding import gomory_cuts, rounded
+from evosdc.suppress.engine.base import Cut
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.problem.problem import Problem
 
+# Rounding may neither invent a need nor make it larger than it is.
+_ROUNDING = 1e-9
 # Cells that one round of pricing makes columns. With half as many there are more
 # rounds, with twice as many each of them solves a larger programme.
 _CELLS_PER_PRICING = 2000
 # Rounds of cheap rows go on while the bound rises by this share each, or for so many
 # rounds without. At half of either the bound rises a little further in more time; at
-# twice of it the attacker's programs are asked for what rows would give.
+# twice of it the attacker's programs are solved for what rows would give.
 _LEAST_RISE, _ROUNDS_WITHOUT_RISE = 1e-4, 3
 # Rounded cuts added in one round at most, the most violated first. With half as many
 # there are more rounds; twice as many slow the relaxation down by cuts that overlap.
 _MOST_ROUNDED = 500
 # A learned cut is added where more than this is missing: well above rounding.
-_FAILED = 1e-4
-# With so many cuts from one source the next one, which is slower, is not asked. At half
-# of it rounds get more numerous, at twice of it slow sources are asked more often.
+_MIN_VIOLATION = 1e-4
+# With so many cuts from one source the next one, which is slower, is not used. At half
+# of it rounds get more numerous, at twice of it slow sources are used more often.
 _ENOUGH_CUTS = 10
+
+
+def equation_bound(problem: Problem) -> float:
+    """Return a cost that no safe pattern can be below."""
+    table, levels = problem.table, problem.levels
+    if not len(levels):
+        return 0.0
+    # A level in two equations of its cell is two inequalities.
+    columns = table.columns
+    many = np.diff(columns.indptr)[levels.cell]
+    level = np.repeat(np.arange(len(levels)), many)
+    first = np.concatenate([[0], np.cumsum(many)])[:-1]
+    place = np.arange(many.sum()) - np.repeat(first, many)
+    place += np.repeat(columns.indptr[levels.cell], many)
+    matrix = table.matrix
+    needs = (
+        columns.indices[place].astype(np.int64),
+        levels.cell[level],
+        np.sign(columns.data[place]) * levels.sign[level],
+        np.abs(columns.data[place]) * levels.amount[level],
+    )
+    rows = (
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int64),
+        matrix.data.astype(np.float64),
+    )
+    cells = (problem.up, problem.down, problem.cost, problem.primary, problem.hideable)
+    alone, _ = _ascend(rows, needs, cells, np.arange(len(level)), False)
+    best = 0.0
+    # Dear inequalities first, or those that few cells can meet.
+    length = np.diff(matrix.indptr)[needs[0]]
+    for order in (np.argsort(-alone, kind="stable"), np.lexsort((-alone, length))):
+        price, charge = _ascend(rows, needs, cells, order, True)
+        over = np.max(charge / np.maximum(problem.cost, 1e-300), initial=1.0)
+        best = max(best, float(price.sum()) / max(1.0, float(over)))
+    return best * (1 - _ROUNDING)
+
+
+@kernel
+def _ascend(rows, needs, cells, order, charging):  # type: ignore[no-untyped-def]
+    """Raise the price of one inequality after the other as far as cells can bear it.
+
+    Return the prices and what each cell is charged. Without `charging` each inequality
+    is priced as if it were alone.
+    """
+    start, cell_of, factor = rows
+    row, owner, way, need = needs
+    up, down, cost, primary, hideable = cells
+    left = cost.copy()
+    charge = np.zeros(len(cost))
+    price = np.zeros(len(row))
+    for k in order:
+        first, last, own = start[row[k]], start[row[k] + 1], owner[k]
+        rest, size = need[k], need[k]
+        for p in range(first, last):
+            j = cell_of[p]
+            if primary[j] and j != own:
+                room = down[j] if factor[p] * way[k] > 0 else up[j]
+                rest -= abs(factor[p]) * room
+                size += abs(factor[p]) * room
+        if not rest > _ROUNDING * size:
+            continue
+        rest -= _ROUNDING * size
+        most = np.inf
+        for p in range(first, last):
+            j = cell_of[p]
+            if j != own and hideable[j] and not primary[j]:
+                room = down[j] if factor[p] * way[k] > 0 else up[j]
+                if room > 0:
+                    most = min(most, left[j] / min(1.0, abs(factor[p]) * room / rest))
+        if most == np.inf or most <= 0:
+            continue
+        price[k] = most
+        if not charging:
+            continue
+        for p in range(first, last):
+            j = cell_of[p]
+            if j != own and hideable[j] and not primary[j]:
+                room = down[j] if factor[p] * way[k] > 0 else up[j]
+                if room > 0:
+                    share = min(1.0, abs(factor[p]) * room / rest) * most
+                    left[j] = max(0.0, left[j] - share)
+                    charge[j] += share
+    return price, charge
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +148,7 @@ class Bound:
 
 
 class CutLoop:
-    """Solve, separate, price, again; its bound may be asked for at any time.
+    """Solve, separate, price, again; its bound may be read at any time.
 
     `bridgeless`, `combined` and `planes` switch these cuts off, to see what they are
     worth. A `pool` attacks levels where that takes programs. `learned` lists cuts that
@@ -192,8 +281,8 @@ class CutLoop:
         if found >= _ENOUGH_CUTS:
             return
         planes = self._planes
-        for ask in () if planes is None else (planes.violated, planes.bridges):
-            for cut in ask(hidden, stopped):
+        for separate in () if planes is None else (planes.violated, planes.bridges):
+            for cut in separate(hidden, stopped):
                 found += 1
                 yield cut
             if found:
@@ -206,7 +295,7 @@ class CutLoop:
         """Yield the learned cuts that a fractional pattern fails as well."""
         hidden = np.where(self._problem.primary, 1.0, x)
         for cut in self._learned():
-            if cut.missing(hidden) > _FAILED:
+            if cut.missing(hidden) > _MIN_VIOLATION:
                 yield cut
 
     def _add_rounded(self) -> int:
@@ -272,7 +361,7 @@ def _no_cuts(_: Real) -> Iterator[Cut]:
 
 
 def _key(cut: Cut) -> bytes:
-    """Tell cuts apart: bridgeless rows of the same cells differ in their signs."""
+    """Distinguish cuts: bridgeless rows of the same cells differ in their signs."""
     return cut.cells.tobytes() + cut.coefficients.tobytes()
 
 

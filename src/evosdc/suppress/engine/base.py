@@ -1,4 +1,4 @@
-"""The protocols of an engine: what a method may ask of any table.
+"""The protocols of an engine: what a method may do on any table.
 
 An *engine* knows one table. Its *states* are patterns that stay safe while they change:
 hidden cells with a witness for each demand that they cover. A method that is written on
@@ -16,16 +16,47 @@ from numpy.typing import ArrayLike, NDArray
 
 from evosdc.arrays import Flags, Long, Real
 from evosdc.parallel import LazyPool
-from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.evaluator import Evaluator
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import Grouping
+from evosdc.suppress.structure.unpick import Grouping
 
+# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
+MULTIPLIER_GRID = 720720
 Cells = Long
 Mask = Flags
 Costs = Real
 Stopped = Callable[[], bool]
+
+
+@dataclass
+class Cut:
+    """``sum of coefficients * x >= least``, scaled so that `least` is 1 or 0."""
+
+    cells: Long
+    coefficients: Real
+    least: float = 1.0
+
+    def missing(self, x: Real) -> float:
+        """By how much a pattern violates the cut; negative where it has slack."""
+        return self.least - float(self.coefficients @ x[self.cells])
+
+    def distance(self, x: Real) -> float:
+        """How far a pattern is from satisfying the cut, negative where it does."""
+        return self.missing(x) / float(np.linalg.norm(self.coefficients))
+
+
+def capacity_cut(cells: Long, terms: Real, primary: Flags, short: float) -> Cut | None:
+    """Write that a level needs cells, each of which can give a share of it (its term).
+
+    What sensitive cells can give is free, and no other need give more than what is left
+    to be found. None where that is no more than `short`, or no cell can give any.
+    """
+    rest = 1.0 - float(terms[primary].sum())
+    needed = ~primary & (terms > 0)
+    if not rest > short or not needed.any():
+        return None
+    return Cut(cells[needed], np.minimum(terms[needed] / rest, 1.0))
 
 
 def never() -> bool:
@@ -128,7 +159,7 @@ class State(Protocol):
     def clean_up(
         self, order: ArrayLike | None = None, stopped: Stopped = never
     ) -> bool:
-        """Publish every cell that is not needed, the most expensive first unless told.
+        """Publish every cell that is not needed, the most expensive first by default.
 
         Needs every demand covered. Returns False where it was stopped half-way; the
         pattern is safe all the same.
@@ -165,7 +196,7 @@ class WalkOptions:
     most
         Cells a step publishes at most.
     blur
-        How far the costs that steer stray: the standard deviation of their logarithms.
+        How far the guiding costs vary: the standard deviation of their logarithms.
     turn
         Steps between two blurs.
     memory
@@ -239,7 +270,7 @@ class Mender(Protocol[S]):
 
 
 class Engine(Protocol[S]):
-    """What can be asked of one table.
+    """What a method can do with one table.
 
     One engine serves one run: it may keep solvers warm from one question to the next.
     """
@@ -257,6 +288,11 @@ class Engine(Protocol[S]):
     @property
     def has_boxes(self) -> bool:
         """Whether ruin and recreate may take boxes (in networks, paths) to rebuild."""
+        ...
+
+    @property
+    def has_walks(self) -> bool:
+        """Whether walks in whole units build and change patterns, in place of boxes."""
         ...
 
     @property
@@ -335,3 +371,51 @@ class Engine(Protocol[S]):
 
 
 AnyEngine = Engine[Any]
+
+
+def finish(state: State, search: Search, clean_up: bool, event: str) -> Pattern:
+    """Offer a covered state, clean it up if `clean_up`, and return its pattern."""
+    pattern = state.pattern()
+    search.count()
+    search.offer(pattern, event)
+    if clean_up:
+        state.clean_up(stopped=search.stopped)
+        pattern = state.pattern()
+        search.count()
+        search.offer(pattern, f"{event}, cleaned up")
+    return pattern
+
+
+def cover_and_finish(
+    state: State, search: Search, event: str, *, price: Costs | None = None
+) -> Pattern:
+    """Cover what is open, offer the pattern, clean it up, and return it.
+
+    `price` replaces the costs while demands are covered.
+    """
+    state.cover(price=price, stopped=search.stopped)
+    return finish(state, search, True, event)
+
+
+def restored(engine: AnyEngine, pattern: Pattern, search: Search) -> State:
+    """Return a covered state of a pattern that was found elsewhere."""
+    state: State = engine.restore(pattern)
+    # Solvers differ in their last digits: what rests on them is checked again.
+    state.repair(stopped=search.stopped)
+    return state
+
+
+def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker], None]:
+    """Return what counts a walker's steps in a run and offers what is better.
+
+    So many of them are counted already.
+    """
+
+    def report(walker: Walker) -> None:
+        nonlocal counted
+        search.count(walker.steps - counted)
+        counted = walker.steps
+        if search.best is None or walker.best_cost < search.best.cost:
+            search.offer(walker.best(), event)
+
+    return report

@@ -17,13 +17,13 @@ import numpy as np
 from evosdc.arrays import Int, Long
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import (
+from evosdc.suppress.structure.unpick import (
     UNPICKED,
     Grouping,
     by_weight,
     group_cells,
+    unpick,
 )
-from evosdc.suppress.structure.unpick import unpick
 
 Order = Long
 
@@ -75,7 +75,7 @@ class Evaluator(Protocol):
         ...
 
     def complete(self, priced: PricedOrder, clean: bool) -> Pattern | None:
-        """Protect what the order left open, clean up if asked, return the pattern.
+        """Protect what the order left open, clean up if `clean`, return the pattern.
 
         None where the end of the run left levels open.
         """

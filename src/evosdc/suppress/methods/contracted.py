@@ -1,4 +1,4 @@
-"""Methods and bounds on the contracted problem, told in terms of the whole one.
+"""Methods and bounds on the contracted problem, with answers for the whole one.
 
 Patterns live on the table as it is, with its codes, where boxes, which need dimensions,
 find more than contraction saves. Bounds and integer programmes are always quicker on
@@ -17,14 +17,14 @@ import numpy as np
 from evosdc.arrays import Flags, Real
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import TimeLimit
+from evosdc.suppress.engine.base import Cut, capacity_cut
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.cut import Cut, capacity_cut
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.problem.contraction import Contraction, contract
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, Search, Shrink
-from evosdc.suppress.structure.codes import dimensions_of
+from evosdc.suppress.structure.equations import dimensions_of
 
 # Contraction is worth it where no more than this share of the cells that may be hidden
 # is left. At half of it tables that shrink by half are bounded whole; 1 contracts
@@ -40,7 +40,7 @@ _CUT_SLACK = 1e-6
 # Share of the time left for a method that knows the public only. At half of it its
 # pattern is worse than it need be, at 1 nothing is left to cover the other attackers.
 _TIME_SHARE_FOR_PUBLIC = 0.7
-# Share of the time or evaluations left for choosing which way widths are asked for. At
+# Share of the time or evaluations left for choosing which way widths are required. At
 # half of it fewer cells are tried, at twice of it patterns have less to improve in.
 _SHARE_FOR_WIDTHS = 0.1
 
@@ -188,12 +188,15 @@ class Relaxation:
 def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction | None:
     """Return the contraction of a problem where a method is quicker on it.
 
-    Where boxes, which need dimensions, would be lost, only on small tables.
+    Where boxes, which need dimensions, would be lost, only on small tables; where walks
+    build patterns, cells that move together are theirs to find.
     """
     found = contraction_for(problem) if method.contracts else None
     if found is None or problem.network is not None:
         return found
     small = found.small.table
+    if engine_for(problem).has_walks:
+        return None
     if dimensions_of(problem.table) is None or dimensions_of(small) is not None:
         return found
     share = len(small) / max(1, int(problem.hideable.sum()))
@@ -204,7 +207,7 @@ def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction |
 def completed(
     problem: Problem, pattern: Pattern, search: Search, event: str = "completed"
 ) -> Pattern:
-    """Return a pattern with what a problem asks for beyond it, cleaned up.
+    """Return a pattern with what a problem requires beyond it, cleaned up.
 
     It may have been made for another problem of the same table: without attackers, or
     with lower levels.
@@ -243,7 +246,7 @@ def restore_checkpoint(problem: Problem, search: Search) -> None:
 
 
 def with_widths_chosen(problem: Problem, search: Search) -> Problem:
-    """Choose which way each width is asked for first, by the cost of quick patterns.
+    """Choose which way each width is required first, by the cost of quick patterns.
 
     One cell after the other, in a share of the time or of the evaluations left.
     """
@@ -279,8 +282,8 @@ def run_contracted(
     found = _contraction_for_patterns(problem, method)
     if found is None or method.takes(found.small) is not None:
         restore_checkpoint(problem, search)
-        asked = with_widths_chosen(problem, search)
-        pattern: Pattern = method.run(asked, parameters, search)
+        chosen = with_widths_chosen(problem, search)
+        pattern: Pattern = method.run(chosen, parameters, search)
         return pattern
     search.note(
         f"contracted: {int(problem.hideable.sum()):,} cells that may be hidden come to "
@@ -289,8 +292,8 @@ def run_contracted(
     inner = ContractedSearch(search, found)
     try:
         restore_checkpoint(found.small, inner)
-        asked = with_widths_chosen(found.small, inner)
-        small: Pattern = method.run(asked, parameters, inner)
+        chosen = with_widths_chosen(found.small, inner)
+        small: Pattern = method.run(chosen, parameters, inner)
     except LevelError:
         # The whole problem says which of its cells cannot be protected.
         restore_checkpoint(problem, search)
@@ -316,9 +319,10 @@ def run_for_public(
         raise
     search.count(sub_run.evaluations)
     if sub_run.bound is not None:
-        # Attackers only ask for more.
+        # Attackers only add demands.
         search.raise_bound(sub_run.bound, sub_run.bound_source)
-    # Evaluations were for the method: what is asked beyond them is completed in full.
+    # Evaluations were for the method: what is required beyond them is completed in
+    # full.
     own = Search(stop=TimeLimit(search.seconds_left()))
     search.offer(completed(problem, found, own), f"{method.name}, against attackers")
     return search.found

@@ -79,7 +79,7 @@ class Population:
         self.cost = np.zeros(0)
 
     def add(self, state: State) -> bool:
-        """Let a pattern in; of equal cost the one with fewer cells stays.
+        """Admit a pattern; of equal cost the one with fewer cells stays.
 
         The most expensive gives way.
         """
@@ -181,17 +181,17 @@ def guided_state(
     noise: Real | float = 1.0,
     stopped: Stopped = never,
     order: Long | None = None,
-    hopeless: float = np.inf,
+    max_cost: float = np.inf,
 ) -> State:
     """Cover everything with cells cheap to the extent a relaxation hides them.
 
     Demands are covered by weight unless an order is given. What costs more than
-    `hopeless` before it is pruned is left as it is.
+    `max_cost` before it is pruned is left as it is.
     """
     price = guided_price(engine.problem, fractions)
     state: State = engine.start()
     state.cover(order, price=price * noise, stopped=stopped)
-    if state.cost <= hopeless:
+    if state.cost <= max_cost:
         mender.prune(state)
     return state
 
@@ -213,8 +213,7 @@ def breed(
 ) -> bool:
     """Breed one generation; return whether the best got better.
 
-    `mutate_all` asks for the mutation of each pair's best child, not only of every new
-    best.
+    With `mutate_all` each pair's best child is mutated, not only every new best.
     """
     until = search.stopped if stopped is None else stopped
     search.generations += 1
@@ -274,7 +273,7 @@ def admit_child(
     search: Search,
     stopped: Stopped,
 ) -> bool:
-    """Let a child in; every new best is mutated too. Return whether it is one."""
+    """Admit a child; every new best is mutated too. Return whether it is one."""
     search.count()
     if not search.offer(child.pattern(), "child"):
         population.add(child)

@@ -31,15 +31,14 @@ from evosdc.evolution.stopping import (
 )
 from evosdc.options import MethodOptions, option
 from evosdc.parallel import Closing, Task, open_pool
+from evosdc.suppress.engine.base import cover_and_finish
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method, find_method
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.part_problem import PartProblems
-from evosdc.suppress.structure.subtables import Subtable, subtables
+from evosdc.suppress.structure.subtables import PartProblems, Subtable, subtables
 
 # Share of the time that is kept for the check of the whole table. At half of it the
 # last levels of large tables are covered the quick way, at twice of it the sub-tables,
@@ -52,15 +51,15 @@ _MOST_CELLS_TO_PROVE = 500
 # Few sub-tables need all their time: each may have so many times its even share. At
 # half of it large ones end early, at twice of it little is left for the last ones.
 _EVEN_SHARES_EACH = 3.0
-# Sub-tables asked for at a time by each worker. With one they wait for the next task,
+# Sub-tables submitted at a time for each worker. With one they wait for the next task,
 # with twice as many more answers are out of date when their turn comes.
-_ASKED_PER_WORKER = 2
+_TASKS_PER_WORKER = 2
 # Sub-tables looked at for independent ones, per worker. At half of it workers run out
 # of tasks in deep hierarchies, at twice of it finding tasks takes twice as long.
-_LOOKED_AT_PER_WORKER = 24
+_SUBTABLES_SEARCHED_PER_WORKER = 24
 # Seconds between two looks at whether an answer is there: half or twice is not noticed.
 _SECONDS_BETWEEN_LOOKS = 0.001
-# Seconds of a run before workers are asked. At half of it small tables wait for them
+# Seconds of a run before workers are used. At half of it small tables wait for them
 # to start, at twice of it larger ones are solved by one process for as long.
 _SECONDS_BEFORE_WORKERS = 1.0
 # Sub-tables to solve for each worker, at least: with half of them starting a worker
@@ -86,8 +85,8 @@ class HitasParameters(MethodOptions):
         Most evaluations of the inner method for one sub-table.
     inherit
         How far secondaries of one sub-table must be movable in the others, as a share
-        of their value; 0 asks only that nobody can work them out exactly, as published;
-        none leaves them to the check of the whole.
+        of their value; 0 requires only that nobody can work them out exactly, as
+        published; none leaves them to the check of the whole.
     margins
         How many times its cost a margin costs that was left published higher up; inf
         hides such a margin only where nothing else protects, as published.
@@ -254,10 +253,10 @@ def run(problem: Problem, parameters: HitasParameters, search: Search) -> Patter
     state = GeneralEngine(problem).start(cut.hidden)
     open_levels: set[int] = set()
 
-    def cover(asked: Demand, price: Real) -> Move | None:
-        move = state.table.programs.cheapest(asked, price)
+    def cover(demand: Demand, price: Real) -> Move | None:
+        move = state.table.programs.cheapest(demand, price)
         if move is None or not state.hidden[move.cells].all():
-            open_levels.add(asked.cell)
+            open_levels.add(demand.cell)
         return move
 
     state.cover_free(stopped=search.stopped)
@@ -358,7 +357,7 @@ class _Decomposition:
 
 
 class Prefetch(Closing):
-    """Answers of sub-tables, some of them worked out before they are asked for.
+    """Answers of sub-tables, some of them worked out before they are needed.
 
     Each is solved as it is found when its turn comes, in the published order, so that
     the answer is the same for any number of workers. Sub-tables that share no cell with
@@ -386,7 +385,7 @@ class Prefetch(Closing):
             return
         self._next = self._independent(dirty, hidden, seconds * (self._size + 1))
         under_way = sum(not given.done() for _, given in self._given.values())
-        for _ in range(_ASKED_PER_WORKER * self._size - under_way):
+        for _ in range(_TASKS_PER_WORKER * self._size - under_way):
             task = next(self._next, None)
             if task is None:
                 return
@@ -419,7 +418,7 @@ class Prefetch(Closing):
     ) -> Iterator[SubtableTask]:
         """Sub-tables after the first that share no cell with those before them."""
         before = np.zeros(len(hidden), dtype=bool)
-        looked_at = np.flatnonzero(dirty)[: _LOOKED_AT_PER_WORKER * self._size]
+        looked_at = np.flatnonzero(dirty)[: _SUBTABLES_SEARCHED_PER_WORKER * self._size]
         for place, number in enumerate(looked_at.tolist()):
             cells = self._whole.tables[number].cells
             alone = place > 0 and not before[cells].any()

@@ -20,9 +20,9 @@ from evosdc.arrays import Flags, Real
 from evosdc.evolution.stopping import gap
 from evosdc.options import MethodOptions, option
 from evosdc.parallel import LazyPool
-from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.bounds.master import Branch
 from evosdc.suppress.engine.base import Stopped
 from evosdc.suppress.methods.constructions import (
     construct,
@@ -30,9 +30,15 @@ from evosdc.suppress.methods.constructions import (
     evaluations,
 )
 from evosdc.suppress.methods.contracted import Relaxation
-from evosdc.suppress.methods.island import Island, PatternWalk
-from evosdc.suppress.methods.islands import Islands
-from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, proven
+from evosdc.suppress.methods.islands import Island, Islands
+from evosdc.suppress.methods.scheduler import (
+    CLOSED,
+    Budget,
+    PatternWalk,
+    Scheduler,
+    Slice,
+    proven,
+)
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, TREE, Search
@@ -51,6 +57,9 @@ _FIRST_BOUND_SHARE, _PROGRAMS_SHARE = 0.12, 0.4
 # short runs end with patterns that boxes alone better, at twice of it programs begin
 # later; at half of the last boxes go on for little, at twice of it they stop early.
 _FIRST_WALK_SHARE, _TURN_SHARE, _WALK_GAIN = 0.12, 0.34, 0.002
+# The same share where walks do that. With half of it relaxations of large tables begin
+# before the pattern is any good, at 1 there is no bound that they prove.
+_WALKS_SHARE = 0.8
 # Cells above which another worker builds the first pattern: it takes a second there. At
 # half of it the pattern travels for longer than it takes, at twice of it this process
 # builds for several seconds in place of raising the bound.
@@ -63,8 +72,8 @@ _CONSTRUCTIONS_FROM, _FROM_EVALUATIONS = 0.1, 100.0
 # leave none to the operators.
 _CONSTRUCTIONS_UNTIL = 0.5
 # Share of the limit without a better pattern or bound, or evaluations without a limit,
-# after which a run ends unless told otherwise. At half of either some runs end before
-# their last gain, at twice of them they last longer for little.
+# after which a run ends unless the user sets another. At half of either some runs end
+# before their last gain, at twice of them they last longer for little.
 _PATIENCE_SHARE, _PATIENCE_EVALUATIONS = 0.5, 20_000.0
 # Rounds of cuts end where so many of them raise the bound by less than that share. At
 # half of the rounds cutting ends at chance pauses, at twice of them it goes on in vain.
@@ -159,7 +168,7 @@ class _Run:
         return cells & ~self.relaxation.problem.primary
 
     def raise_bound(self, value: float, source: str = DUALITY) -> None:
-        """Tell of a bound on the cost in the problem that is relaxed."""
+        """Report a bound on the cost in the problem that is relaxed."""
         cost = inf if self.search.best is None else self.search.best.cost
         self.search.raise_bound(min(value + self.relaxation.base, cost), source)
 
@@ -172,7 +181,7 @@ class _Run:
         self.home.fractions = self.relaxation.spread(fractions)
 
     def raise_by_tree(self, value: float) -> None:
-        """Tell of a bound that a solver says its tree proves."""
+        """Report a bound that a solver says its tree proves."""
         self.raise_bound(value, TREE)
 
 
@@ -204,7 +213,9 @@ def run_hybrid(
 def _start(run: _Run) -> None:
     """Build the first pattern and the first bound."""
     search, home, loop = run.search, run.home, run.loop
-    if not home.engine.is_network:
+    # Walks better a pattern from its first second on, on all workers.
+    by_walks = home.engine.has_walks
+    if not (home.engine.is_network or by_walks):
         _first_bound(run)
     if search.best is None:
         home.build_first()
@@ -214,11 +225,13 @@ def _start(run: _Run) -> None:
         search.raise_bound(0.0)
     if run.over():
         return
-    if home.engine.is_network:
+    if by_walks:
+        _walk_first(run, PatternWalk(home, boxes=False), _WALKS_SHARE)
+    if home.engine.is_network or by_walks:
         loop.run_nodes()
         run.raise_bound(loop.value)
     elif not home.engine.programs_pay:
-        _walk_first(run)
+        _walk_first(run, PatternWalk(home, boxes=True), _FIRST_WALK_SHARE)
         # What guides them is worth a tenth of the cost, and raises the bound anyway.
         end = search.seconds + _FIRST_BOUND_SHARE * search.seconds_left()
         loop.run_cuts(
@@ -229,13 +242,13 @@ def _start(run: _Run) -> None:
     run.follow(loop.fractions)
 
 
-def _walk_first(run: _Run) -> None:
-    """Better the first pattern by boxes while that pays, under a limit of time.
+def _walk_first(run: _Run, walk: PatternWalk, most: float) -> None:
+    """Better the first pattern while that pays, in a share of the limit of time.
 
     Programs over the whole table may take longer than a short limit leaves.
     """
-    search, walk = run.search, PatternWalk(run.home, boxes=True)
-    share = _FIRST_WALK_SHARE * search.seconds_left()
+    search = run.search
+    share = most * search.seconds_left()
     if not (isfinite(share) and walk.applies()):
         return
     begun, turns = search.seconds, 0
@@ -259,7 +272,7 @@ def _first_bound(run: _Run) -> None:
     """
     loop, search = run.loop, run.search
     long = len(run.problem.cost) > _CELLS_BUILT_ELSEWHERE and search.best is None
-    elsewhere = long and run.islands.ask_first()
+    elsewhere = long and run.islands.submit_first_pattern()
     end = search.seconds + _FIRST_BOUND_SHARE * search.seconds_left()
     loop.run_nodes()
     run.raise_bound(loop.value)
@@ -298,7 +311,9 @@ def _improve(run: _Run) -> None:
     while not run.over():
         if not listed and budget.spent >= due:
             asked, _ = search.origin(run.problem)
-            islands.constructions = constructions(asked)
+            # Where walks build patterns each of these takes most of the time.
+            by_walks = home.engine.has_walks
+            islands.constructions = [] if by_walks else constructions(asked)
             listed = True
         if islands.constructions and not (islands.timed and islands.count):
             _construct(run, budget)
@@ -429,7 +444,7 @@ class Programme:
     def __init__(self, run: _Run, *, every: bool) -> None:
         self._run, self._every = run, every
         self._branch: Branch | None = None
-        self._ease = _FIRST_TOLERANCE
+        self._tolerance = _FIRST_TOLERANCE
         self._exhausted = inf  # cost of the best pattern when nothing was left
 
     def applies(self) -> bool:
@@ -459,7 +474,7 @@ class Programme:
                 return
             if self._every:
                 branch = self._branch = branch.restrict(run.open_cells())
-            tolerance = self._ease * (gap(run.best.cost, search.bound) or 0.0)
+            tolerance = self._tolerance * (gap(run.best.cost, search.bound) or 0.0)
             search.count()
             candidate = branch.solve(
                 run.best_classes,
@@ -480,7 +495,7 @@ class Programme:
             if candidate.bound >= run.target * (1 - CLOSED) or tolerance <= _TO_THE_END:
                 self._exhausted = run.best.cost
                 return
-            self._ease /= 10
+            self._tolerance /= 10
 
     def _core(self) -> Flags:
         """Cells that good patterns hide, and those of least reduced cost."""

@@ -16,11 +16,10 @@ from evosdc.arrays import Flags, Real
 from evosdc.evolution.stopping import gap
 from evosdc.options import MethodOptions
 from evosdc.parallel import LazyPool
-from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.base import AnyEngine
+from evosdc.suppress.bounds.master import Branch
+from evosdc.suppress.engine.base import AnyEngine, cover_and_finish
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.methods.gensup import guided_price
 from evosdc.suppress.methods.scheduler import proven
 from evosdc.suppress.problem.problem import Pattern, Problem

@@ -1,4 +1,4 @@
-"""Which operator of a search has the next slice of the budget: by what each yields.
+"""The operators of a search, and which of them has the next slice of the budget.
 
 Adaptive operator selection by probability matching (Thierens 2005; Fialho et al. 2010).
 An operator is credited with the share of the gap that it closes, by the share of all
@@ -13,21 +13,26 @@ whichever it is, since what an operator yields changes as the others get on.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from evosdc.arrays import Real
 from evosdc.evolution.stopping import gap
-from evosdc.suppress.engine.base import Stopped
+from evosdc.suppress.engine.base import State, Stopped, Walker, WalkOptions, reporter
+from evosdc.suppress.methods.gensup import GensupParameters, breed
 from evosdc.suppress.run.search import Search
+
+if TYPE_CHECKING:
+    from evosdc.suppress.methods.islands import Island
 
 # A gap at which a pattern counts as proven: the tolerance of integer programmes.
 CLOSED = 2e-6
-# First turns wait while one operator gains so large a share of the cost a turn. At half
-# of it cutting a small table goes on for longer before other operators are tried, at
-# twice of it they are tried while the first bound still rises quickly.
+# First turns wait while one operator gains so large a share of the cost per turn. At
+# half of it cutting a small table goes on for longer before other operators are tried,
+# at twice of it they are tried while the first bound still rises quickly.
 _PAYING_GAIN = 0.003
 # What is left of an operator's credit after another turn of it. At 0.25 one lucky turn
 # decides, at 0.7 an operator that no longer gains keeps its share for four more turns.
@@ -37,7 +42,7 @@ _CREDIT_KEPT = 0.5
 _EVEN_SHARE = 0.15
 # A proof that gained nothing is tried again where the gap is so many times smaller than
 # at its last turn. At half of it trees wait until the end, at twice of it (never less
-# than once) they are asked after each new bound.
+# than once) they are run after each new bound.
 _GAP_RATIO_FOR_PROOF = 1.5
 # A slice is this share of what is spent so far, so that tables that are proven at once
 # are not kept waiting. At half of it operators take turns more often, and what each one
@@ -54,6 +59,20 @@ _SLICE_OF_LEFT, _LEAST_SECONDS, _LEAST_EVALUATIONS = 0.06, 0.05, 8.0
 # Share of what is spent that a turn counts at least: some end at once. At half of it a
 # turn that ends at once with a gain counts for twice as much, at twice of it for half.
 _LEAST_SHARE_SPENT = 1e-3
+# Walks begin at one of so many best patterns, at the best one in this share of the
+# cases. At half of them more walks repeat one another, at twice more begin at patterns
+# that cost more.
+_STARTS, _FROM_BEST = 4, 0.4
+# Turns of a walk without a better pattern after which it begins elsewhere. With one or
+# two good places are left early, with six walks stay where nothing is found.
+_TURNS_WITHOUT_GAIN = 3
+# How much cheaper a walk finds cells that the relaxation hides, at most. At half of it
+# walks follow the relaxation less; 1 would make its cells free.
+_WALK_DISCOUNT = 0.95
+# Generations without a better best after which half of the patterns are replaced; every
+# child is mutated in the one halfway. With half as many a population is given up while
+# it still gains, with twice as many breeding goes on in vain.
+_GENERATIONS_WITHOUT_GAIN = 4
 
 
 def proven(search: Search) -> bool:
@@ -98,7 +117,7 @@ class Slice:
 
 
 class Operator(Protocol):
-    """Something that betters patterns or bounds.
+    """Something that improves patterns or bounds.
 
     `bounds` says that it raises the bound, `proves` that it searches what the gap
     leaves: the smaller that is, the better.
@@ -159,7 +178,7 @@ class Scheduler:
         self._others = others
         self.budget = Budget(search)
         self.turns = 0
-        self._last, self._pays = -1, False
+        self._last, self._last_pays = -1, False
         self.moved = self.budget.spent  # when cost or bound moved last
 
     def turn(self) -> bool:
@@ -196,7 +215,7 @@ class Scheduler:
         left = max(before[0] - before[1], CLOSED * before[0], 1e-300)
         spent = (budget.spent - begun) / max(budget.spent, 1e-300)
         credit.longer = 1.0 if gained > 0 else min(2.0 * credit.longer, _MOST_GROWTH)
-        self._last, self._pays = chosen, gained > _PAYING_GAIN
+        self._last, self._last_pays = chosen, gained > _PAYING_GAIN
         closed = max(gained, 0.0) * before[0] / left
         credit.gained = _CREDIT_KEPT * credit.gained + closed
         credit.spent = _CREDIT_KEPT * credit.spent + max(spent, _LEAST_SHARE_SPENT)
@@ -205,7 +224,7 @@ class Scheduler:
     def _choose(self, able: list[int], rng: np.random.Generator) -> int:
         untried = [k for k in able if not self._credits[k].spent]
         if untried:
-            return self._last if self._pays and self._last in able else untried[0]
+            return self._last if self._last_pays and self._last in able else untried[0]
         closer = _GAP_RATIO_FOR_PROOF * self._gap()
         for k in able:
             proves, credit = self._operators[k].proves, self._credits[k]
@@ -233,3 +252,154 @@ class Scheduler:
         search = self._search
         cost = 0.0 if search.best is None else search.best.cost
         return cost, min(search.bound or 0.0, cost)
+
+
+class _Measured:
+    """An operator that makes whole patterns: it knows what the last one took."""
+
+    bounds = proves = False
+
+    def __init__(self, island: Island) -> None:
+        self.island = island
+        self._takes = 0.0
+
+    @property
+    def affordable(self) -> bool:
+        """Whether another pattern fits into the first half of what is left."""
+        budget = Budget(self.island.search)
+        takes = max(self._takes, self.island.building if budget.timed else 0.0)
+        return 2 * takes <= budget.left
+
+
+class Guided(_Measured):
+    """Patterns built with prices guided by the relaxation, then with noise as well."""
+
+    def __init__(self, island: Island) -> None:
+        super().__init__(island)
+        self._followed: Real | None = None
+
+    def applies(self) -> bool:
+        return self.affordable
+
+    def turn(self, slice: Slice) -> None:
+        island = self.island
+        budget = Budget(island.search)
+        while not slice.stopped():
+            begun = budget.spent
+            if self._followed is island.fractions:
+                island.build_randomised(slice.rng)
+            else:
+                self._followed = island.fractions
+                # The largest first: what they move far covers many others.
+                amount = island.engine.demands.amount
+                order = np.argsort(-amount, kind="stable")
+                island.build_guided(island.fractions, order=order)
+                island.build_guided(island.fractions)
+            self._takes = budget.spent - begun
+
+
+class Breeding(_Measured):
+    """Generations of GenSup; where they no longer pay, half of the patterns is new."""
+
+    def __init__(self, island: Island) -> None:
+        super().__init__(island)
+        self._held = 0
+
+    def applies(self) -> bool:
+        return len(self.island.population.states) > 1 and self.affordable
+
+    def turn(self, slice: Slice) -> None:
+        island = self.island
+        budget = Budget(island.search)
+        options = GensupParameters(population=island.population.size)
+        while not slice.stopped() and len(island.population.states) > 1:
+            begun = budget.spent
+            if self._held >= _GENERATIONS_WITHOUT_GAIN:
+                self._held = 0
+                island.renew(slice.rng, slice.stopped)
+            better = breed(
+                island.population,
+                island.mender,
+                options,
+                slice.rng,
+                island.search,
+                slice.stopped,
+                mutate_all=self._held == _GENERATIONS_WITHOUT_GAIN // 2,
+            )
+            self._held = 0 if better else self._held + 1
+            self._takes = (budget.spent - begun) / len(island.population.states)
+
+
+class PatternWalk:
+    """Ruin and recreate from good patterns, by boxes and paths or by programs."""
+
+    bounds = proves = False
+
+    def __init__(self, island: Island, *, boxes: bool) -> None:
+        self._island, self._boxes = island, boxes
+        self._walker: Walker | None = None
+        self._state: State | None = None
+        self._held = 0  # turns without a better pattern
+
+    def applies(self) -> bool:
+        engine = self._island.engine
+        if self._boxes:
+            return engine.has_boxes
+        return engine.program_walk is not None or not engine.has_boxes
+
+    def turn(self, slice: Slice) -> None:
+        island = self._island
+        search, best = island.search, island.population.states[0].cost
+        walker = self._walker
+        behind = walker is not None and walker.best_cost > best * (1 + 1e-9)
+        elsewhere = behind and slice.rng.random() < _FROM_BEST
+        if walker is None or self._held >= _TURNS_WITHOUT_GAIN or elsewhere:
+            walker = self._begin(slice.rng)
+        if walker is None:
+            search.count()
+            return
+        before = walker.best_cost
+        report = reporter(search, "ruin and recreate", walker.steps)
+        left = slice.nodes
+        while not slice.stopped():
+            steps = walker.steps
+            if not walker.turn(slice.stopped, left):
+                self._walker = None
+                break
+            report(walker)
+            if left is not None:
+                left -= walker.steps - steps
+                if left <= 0:
+                    break
+        self._held = 0 if walker.best_cost < before else self._held + 1
+        if walker.best_cost < before:
+            self._admit(walker)
+
+    def _begin(self, rng: np.random.Generator) -> Walker | None:
+        island = self._island
+        states = island.population.states
+        first = 0 if rng.random() < _FROM_BEST else int(rng.integers(_STARTS))
+        self._state = states[min(first, len(states) - 1)].copy()
+        self._held = 0
+        self._walker = island.engine.walker(self._state, rng, self._options())
+        return self._walker
+
+    def _options(self) -> WalkOptions | None:
+        program_walk = self._island.engine.program_walk
+        if self._boxes or program_walk is None:
+            return None
+        return replace(
+            program_walk,
+            discount=_WALK_DISCOUNT * np.clip(self._island.fractions, 0.0, 1.0),
+        )
+
+    def _admit(self, walker: Walker) -> None:
+        """Admit the best pattern; walks of networks may have gone on from it."""
+        assert self._state is not None
+        island = self._island
+        if island.engine.is_network:
+            parent = island.population.states[0]
+            state = island.mender.child(parent, walker.best().hidden)
+        else:
+            state = self._state.copy()
+        island.population.add(state)

@@ -18,7 +18,7 @@ import numpy as np
 from evosdc.arrays import Flags, Long
 from evosdc.compile.kernels import kernel
 from evosdc.options import MethodOptions, option
-from evosdc.suppress.engine.finish import finish
+from evosdc.suppress.engine.base import finish
 from evosdc.suppress.engine.network.arrays import Arcs, Graph, PatternArrays
 from evosdc.suppress.engine.network.paths import hide
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
@@ -110,7 +110,7 @@ def meet_node_bound(
     leaving: bool,
     shift: int,
 ) -> None:
-    """Hide cells at a node until `amount` can leave (or enter) it beside a cell.
+    """Hide cells at a node until `amount` can leave (or enter) it through other cells.
 
     That much must pass the node in any pattern that covers the level, which is the row
     or column bound of Carvalho & Almeida (2005). Cells are taken cheapest first,

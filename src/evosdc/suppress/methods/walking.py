@@ -9,18 +9,27 @@ the cheapest boxes and cycles, and keeps what is not more expensive.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from evosdc.options import MethodOptions
-from evosdc.suppress.engine.base import AnyEngine, State, Walker, WalkOptions
-from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.base import (
+    AnyEngine,
+    State,
+    Walker,
+    WalkOptions,
+    cover_and_finish,
+    reporter,
+    restored,
+)
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.problem.problem import Pattern, Problem
-from evosdc.suppress.run.exchange import Exchange
 from evosdc.suppress.run.registry import Method, network_method
-from evosdc.suppress.run.search import Search
+from evosdc.suppress.run.search import Exchange, Search
+
+# Steps under one blur of the costs. At half of it drawing costs takes a larger part of
+# the time, at twice of it walks stay longer near the same cells.
+_STEPS_PER_BLUR = 32
 
 
 @dataclass(frozen=True)
@@ -79,14 +88,6 @@ class Walk:
         return state
 
 
-def restored(engine: AnyEngine, pattern: Pattern, search: Search) -> State:
-    """Return a covered state of a pattern that was found elsewhere."""
-    state: State = engine.restore(pattern)
-    # Solvers differ in their last digits: what rests on them is asked again.
-    state.repair(stopped=search.stopped)
-    return state
-
-
 def build_and_walk(
     problem: Problem, plan: WalkPlan, search: Search, *, built: str
 ) -> Pattern:
@@ -112,27 +113,6 @@ def build_and_walk(
     return final if final.cost == search.found.cost else search.found
 
 
-def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker], None]:
-    """Return what counts a walker's steps in a run and offers what is better.
-
-    So many of them are counted already.
-    """
-
-    def report(walker: Walker) -> None:
-        nonlocal counted
-        search.count(walker.steps - counted)
-        counted = walker.steps
-        if search.best is None or walker.best_cost < search.best.cost:
-            search.offer(walker.best(), event)
-
-    return report
-
-
-# Steps under one blur of the costs. At half of it drawing costs takes a larger part of
-# the time, at twice of it walks stay longer near the same cells.
-_STEPS_PER_BLUR = 32
-
-
 @dataclass(frozen=True)
 class RebuildParameters(MethodOptions):
     """Options of ruin and recreate on any table.
@@ -144,7 +124,7 @@ class RebuildParameters(MethodOptions):
     most
         Cells a step publishes at most.
     blur
-        How far the costs that steer the search stray: the standard deviation of their
+        How far the costs that guide the search vary: the standard deviation of their
         logarithms.
     """
 

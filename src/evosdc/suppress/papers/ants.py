@@ -23,7 +23,7 @@ from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
 
 # A trail never falls below this share of its start, so that no cell is lost for good.
-# At half of it colonies settle sooner, at twice of it they go on trying other cells.
+# At half of it colonies converge sooner, at twice of it they go on trying other cells.
 _LEAST_TRAIL = 0.05
 # Parts of the order whose places share a trail. With half of them less can be learnt of
 # an order, with twice as many each is learnt from half as many ants.

@@ -11,7 +11,7 @@ from collections import defaultdict
 import numpy as np
 
 from evosdc.arrays import Long, Real
-from evosdc.suppress.engine.network.mend import NetworkMender
+from evosdc.suppress.engine.network.engine import NetworkMender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.papers.once_through import cheapest_corners, levels_of
 

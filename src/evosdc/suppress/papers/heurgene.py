@@ -7,7 +7,7 @@ publishes a redundant cell and joins the circuits that it stood in.
 
 The defaults are as published but for four steps where ours is cheaper; options put
 the published ones back: ``rectangles=further``, ``crowded``, ``redraw`` and
-``replace_best``. What the author asks for in his last chapter has options too:
+``replace_best``. What the author proposes in his last chapter has options too:
 `diversity`, `seeding`, `crossover`, `mutation` and `cost_benefit`.
 
 GAPN, the protection network algorithm of Ditrich (2010), as Herrington describes it:
@@ -30,7 +30,7 @@ from evosdc.evolution.replacement import REPLACEMENTS, worst
 from evosdc.evolution.selection import SELECTIONS, tournament
 from evosdc.evolution.stopping import CostBenefit
 from evosdc.options import MethodOptions, option
-from evosdc.suppress.engine.network.mend import NetworkMender
+from evosdc.suppress.engine.network.engine import NetworkMender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.shortest_paths import bound_and_path
 from evosdc.suppress.papers.circuits import (
@@ -62,7 +62,7 @@ STRATEGIES = {
 }
 # "Several" individuals are drawn for a place, says the source, without a number. With
 # one or two the newcomer replaces more at random, with six nearly always the same.
-_DRAWN_FOR_A_PLACE = 3
+_DRAWS_PER_PLACE = 3
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,7 @@ class _HeurGene(_Breeding[HeurgeneParameters]):
         cost = costs_of(self.population)
         similar = replace == "most-similar"
         if self.parameters.replace_best and replace != "elite":
-            drawn = self.rng.integers(0, len(cost), min(_DRAWN_FOR_A_PLACE, len(cost)))
+            drawn = self.rng.integers(0, len(cost), min(_DRAWS_PER_PLACE, len(cost)))
             if similar:
                 far = self._distances(child, [self.population[n] for n in drawn])
                 at = int(drawn[np.argmin(far)])

@@ -27,7 +27,7 @@ from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.compile.kernels import kernel
 from evosdc.errors import ProtectionFailed
 from evosdc.options import option
-from evosdc.suppress.engine.finish import finish
+from evosdc.suppress.engine.base import finish
 from evosdc.suppress.engine.network.arrays import Graph
 from evosdc.suppress.engine.network.paths import slot_end, trace
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
@@ -35,7 +35,7 @@ from evosdc.suppress.methods.shortest_paths import OnceThroughOptions, cell_orde
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure import heap
+from evosdc.suppress.structure.primitives import heap_pop, heap_push
 
 # Kernel: the cheapest rectangle that covers both levels of a cell.
 
@@ -251,9 +251,9 @@ def stratified_path(
     spot = np.full(nodes, -1, dtype=np.int32)
     key = np.empty(nodes)
     distance[source] = 0.0
-    size = heap.lower(order, spot, key, 0, source, 0.0)
+    size = heap_push(order, spot, key, 0, source, 0.0)
     while size:
-        node = heap.take(order, spot, key, size)
+        node = heap_pop(order, spot, key, size)
         size -= 1
         final[node] = True
         if node == target:
@@ -272,7 +272,7 @@ def stratified_path(
             if through < distance[other]:
                 distance[other] = through
                 via[other] = slot
-                size = heap.lower(order, spot, key, size, other, through)
+                size = heap_push(order, spot, key, size, other, through)
     if not final[target]:
         return np.empty(0, dtype=np.int32)
     return trace(graph, via, source, target)

@@ -10,18 +10,17 @@ import numpy as np
 from evosdc.arrays import Real
 from evosdc.evolution.replacement import worst
 from evosdc.evolution.selection import tournament
-from evosdc.options import MethodOptions, option
+from evosdc.options import option
 from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.engine.evaluator import Evaluator, Order, Prefix, PricedOrder
-from evosdc.suppress.run.search import Search
-from evosdc.suppress.structure.order_groups import (
-    CELLS,
-    GROUPINGS,
-    UNPICKED,
-    Grouping,
+from evosdc.suppress.methods.constructions import (
+    CLEAN,
+    MOST_CELLS_ONE_BY_ONE,
+    WeightParameters,
 )
+from evosdc.suppress.run.search import Search
 
-# Operators on orders: Davis's crossover, three mutations, and genes that steer them.
+# Operators on orders: Davis's crossover, three mutations, and genes that control them.
 #
 # As in Smith, Clark, Staggemeier and Serpell (2011); the self-adaptation of operator
 # and rate is that of Serpell and Smith (2010).
@@ -30,6 +29,12 @@ Operator = Callable[[Order, int, int], Order]
 # A new mutation rate lies between 1 / length and this. At half of it orders change more
 # gently and a search leaves a bad one later; 1 makes an order at random of some.
 _HIGHEST_RATE = 0.5
+# Steps of ruin and recreate per place of an order: together they take as long as the
+# order. At half of it the pattern gains less, at twice of it fewer orders are tried.
+_RUIN_STEPS_PER_PLACE = 0.5
+# Orders remembered, with the cells that each hides. With half of them long runs price
+# some orders again, with twice as many they take twice the memory.
+_MOST_REMEMBERED_ORDERS = 20_000
 
 
 @dataclass(frozen=True)
@@ -128,66 +133,6 @@ def _any_rate(length: int, rng: np.random.Generator) -> float:
 
 # Options of the methods that evolve orders, with the published defaults.
 
-CLEAN = ("never", "best", "every")
-# Above so many cells groups beat single cells (Smith et al. 2011). At half of it tables
-# lose the finer order that they have time for, at twice of it few orders are evaluated.
-_MOST_CELLS_ONE_BY_ONE = 30_000
-# Steps of ruin and recreate per place of an order: together they take as long as the
-# order. At half of it the pattern gains less, at twice of it fewer orders are tried.
-_RUIN_STEPS_PER_PLACE = 0.5
-# Groups where `groups` leaves the choice to the table (Smith et al. 2011). Half as many
-# leave less to order, twice as many take longer per order.
-_DEFAULT_GROUPS = {"all": 40, "exposed": 40} | dict.fromkeys(UNPICKED, 20)
-
-
-@dataclass(frozen=True)
-class WeightParameters(MethodOptions):
-    """Options of the plain heuristic.
-
-    Attributes
-    ----------
-    cells
-        Sensitive cells to protect: all; exposed (those that the primaries alone leave
-        short: K); unpicked (those that follow from the equations one by one: K_u);
-        by-bounds (these and those whose levels the bounds of other cells rule out). The
-        cells that the last two leave out are protected as a closing group. auto:
-        exposed, but in tables of more than 30,000 cells unpicked on networks and
-        by-bounds elsewhere.
-    groups
-        Groups the cells are protected in; 0 for one at a time; -1 for one at a time up
-        to 30,000 cells and 40 (20 for unpicked and by-bounds) beyond.
-    grouping
-        How groups are made: weight, row or column.
-    together
-        One program for a whole group and direction, halved where it has no solution,
-        as published; otherwise the cells of a group one after another. None: one
-        program in networks and in tables of up to 30,000 cells, where it is quick.
-    clean
-        Whether redundant cells are published again: never (as published), best (each
-        pattern that is the best so far), every (each pattern, and by its cost then the
-        order is judged).
-    """
-
-    cells: str = option("auto", known=("auto", *CELLS))
-    groups: int = option(-1, least=0, known=(-1,))
-    grouping: str = option("weight", known=GROUPINGS)
-    together: bool | None = None
-    clean: str = option("never", known=CLEAN)
-
-    def evaluator(self, engine: AnyEngine, search: Search) -> Evaluator:
-        """Return what evaluates orders; decide what is left to the table."""
-        large = len(engine.problem.table) > _MOST_CELLS_ONE_BY_ONE
-        cells, groups, together = self.cells, self.groups, self.together
-        if cells == "auto":
-            unpicked = "unpicked" if engine.is_network else "by-bounds"
-            cells = unpicked if large else "exposed"
-        if groups < 0:
-            groups = _DEFAULT_GROUPS[cells] if large else 0
-        if together is None:
-            together = not large or engine.is_network
-        grouping = Grouping(cells, groups, self.grouping, together)
-        return engine.evaluator(grouping, search, self.clean == "every")
-
 
 @dataclass(frozen=True)
 class OrderParameters(WeightParameters):
@@ -217,7 +162,7 @@ class OrderParameters(WeightParameters):
         Share of the best cost.
     ties
         Whether offspring that costs as much as the most expensive order replaces it.
-        The published rule asks for less; a local search crosses plateaus with it.
+        The published rule requires less; a local search crosses plateaus with it.
     batch
         Offspring bred before the first of them is admitted; 1 as published, more keeps
         several workers busy.
@@ -244,7 +189,7 @@ class OrderParameters(WeightParameters):
         """Decide the steps of ruin and recreate where they are left to the table."""
         if self.ruin >= 0:
             return self.ruin
-        small = len(engine.problem.table) <= _MOST_CELLS_ONE_BY_ONE
+        small = len(engine.problem.table) <= MOST_CELLS_ONE_BY_ONE
         return _RUIN_STEPS_PER_PLACE if engine.is_network and small else 0.0
 
 
@@ -261,11 +206,6 @@ def preset(by: str, size: int = 10) -> type[OrderParameters]:
         ruin: float = option(0.0, least=0, known=(-1,))
 
     return Preset
-
-
-# Orders remembered, with the cells that each hides. With half of them long runs price
-# some orders again, with twice as many they take twice the memory.
-_MOST_REMEMBERED_ORDERS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,8 +233,8 @@ class Evolution:
     Parameters
     ----------
     refine
-        Told after each batch how many orders were evaluated; it may offer the run
-        something better.
+        Called after each batch with the number of orders evaluated; it may offer the
+        run something better.
     """
 
     def __init__(

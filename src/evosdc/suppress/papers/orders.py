@@ -1,25 +1,20 @@
-"""Methods that order the sensitive cells: by weight, by evolution, by local search."""
+"""Methods that order the sensitive cells: by evolution, by local search."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 
-import numpy as np
-
-from evosdc.suppress.engine.base import AnyEngine, Walker
+from evosdc.suppress.engine.base import AnyEngine, Walker, reporter
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.evaluator import Evaluator
-from evosdc.suppress.methods.walking import reporter
+from evosdc.suppress.methods.constructions import answer_of
 from evosdc.suppress.papers.order_search import (
     Evolution,
     OrderParameters,
-    WeightParameters,
     preset,
 )
 from evosdc.suppress.problem.problem import Pattern, Problem
-from evosdc.suppress.run.exchange import Exchange
 from evosdc.suppress.run.registry import Method
-from evosdc.suppress.run.search import Search
+from evosdc.suppress.run.search import Exchange, Search
 
 # Ruin and recreate between orders: the memetic step of ``order-ga``.
 #
@@ -30,6 +25,8 @@ from evosdc.suppress.run.search import Search
 # The closing walk ends after so many steps without a better pattern. At half of it some
 # tables end above what they reach, at twice of it runs without a limit take longer.
 _CLOSING_STEPS_WITHOUT_GAIN = 15_000
+_SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
+_BY = {"swap": "swaps", "insert": "insertions", "invert": "inversions"}
 
 
 class Refiner:
@@ -89,9 +86,6 @@ class Refiner:
         return self._walker
 
 
-_SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
-
-
 class OrderSearch:
     """A search for orders that can be stopped and go on."""
 
@@ -125,29 +119,7 @@ def run_orders(
         else nullcontext()
     ):
         orders.go_on()
-    return _answer(orders.evaluator, search)
-
-
-def run_by_weight(
-    problem: Problem, parameters: WeightParameters, search: Search
-) -> Pattern:
-    """Protect the cells in order of falling weight, as Fischetti & Salazar do."""
-    evaluator = parameters.evaluator(engine_for(problem), search)
-    (priced,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
-    if priced is not None:
-        search.count()
-        pattern = evaluator.complete(priced, parameters.clean != "never")
-        if pattern is not None:
-            search.offer(pattern, "order of weight")
-    return _answer(evaluator, search)
-
-
-def _answer(evaluator: Evaluator, search: Search) -> Pattern:
-    """The best pattern, or one made quickly where the run ended before the first."""
-    if search.best is None:
-        search.count()
-        search.offer(evaluator.rescue(), "covered quickly")
-    return search.found
+    return answer_of(orders.evaluator, search)
 
 
 def _method(
@@ -156,15 +128,7 @@ def _method(
     return Method(name, summary, _SOURCE, parameters, run_orders)
 
 
-BY_WEIGHT = Method(
-    name="order-by-weight",
-    summary="incremental attacker, falling weight, no clean-up, as published",
-    source="Fischetti & Salazar 2001; " + _SOURCE,
-    parameters=WeightParameters,
-    run=run_by_weight,
-)
 GENETIC = _method("order-ga", "genetic algorithm over orders that adapts itself")
-_BY = {"swap": "swaps", "insert": "insertions", "invert": "inversions"}
 GENETIC_SWAP, GENETIC_INSERT, GENETIC_INVERT = (
     _method(
         f"order-ga-{mutation}",

@@ -7,11 +7,11 @@ change, and when no secondary stands alone in it. Two readings:
 
 slack
     What must be able to move are the sensitive cells, by their levels, and hidden cells
-    lend all the room within their bounds.
+    provide all the room within their bounds.
 claims
-    A hidden cell lends only what it claims to be able to move, and must be able to move
-    by its claim itself, in all its equations. Every safe pattern passes: let each cell
-    claim the most that any witness moves it.
+    A hidden cell provides only what it claims to be able to move, and must be able to
+    move by its claim itself, in all its equations. Every safe pattern passes: let each
+    cell claim the most that any witness moves it.
 
 All sums are kept for each equation and change only where a cell does.
 """
@@ -39,7 +39,7 @@ class Frame(NamedTuple):
     """What no search changes. Directions: 0 is up, 1 is down.
 
     The cells of an equation stand cheapest first. `free` are the cells that may become
-    secondaries; `level` is what sensitive cells must be able to move by; `alone` tells
+    secondaries; `level` is what sensitive cells must be able to move by; `alone` says
     equations without a sensitive cell.
     """
 
@@ -61,7 +61,7 @@ class Frame(NamedTuple):
 class RelaxedArrays(NamedTuple):
     """A set of hidden cells with the sums of each equation.
 
-    ``have[e, d]`` is what hidden cells lend to move equation `e` in direction `d`,
+    ``have[e, d]`` is what hidden cells provide to move equation `e` in direction `d`,
     ``ask[e, d]`` the most that one of them needs, its own loan included, and
     ``spare[e, d]`` the room of all hidden cells, ``known[e]`` how many there are.
     ``extra[:tally[2]]`` lists the

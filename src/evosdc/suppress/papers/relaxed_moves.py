@@ -2,7 +2,7 @@
 
 An equation that comes short gets cells until it is balanced; each of them may leave
 other equations short, which wait for their turn. With claims, cells hidden already are
-asked to claim more before others are hidden.
+made to claim more before others are hidden.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from evosdc.arrays import Long, Real
 from evosdc.compile.kernels import kernel
-from evosdc.suppress.engine.draw import draw
 from evosdc.suppress.papers.relaxed_check import (
     LOGGED,
     SECONDARIES,
@@ -28,10 +27,15 @@ from evosdc.suppress.papers.relaxed_check import (
     queue,
     undo,
 )
+from evosdc.suppress.structure.primitives import draw
 
 # What makes a cell good to hide: rules by name, and their numbers.
 RULES = ("cheapest", "per-unit", "largest", "ahead")
 CHEAPEST, PER_UNIT, LARGEST, AHEAD = range(4)
+# A total below this share of another is less: a tolerance for rounded sums of costs.
+_STRICTLY_LESS = 1 - 1e-12
+# What a move publishes: cells at random, expensive ones, some of an equation, one cell.
+ANYWHERE, EXPENSIVE, TOGETHER, ONE = range(4)
 
 
 class MoveChoice(NamedTuple):
@@ -196,7 +200,7 @@ def _pick(
     may_hide: bool,
     ban: int,
 ) -> int:
-    """Choose a cell that lends an equation room in direction `d`: its place, or -1."""
+    """Choose a cell that gives an equation room in direction `d`: its place, or -1."""
     count = 0
     floor = np.inf
     for p in range(frame.row_start[row], frame.row_start[row + 1]):
@@ -364,11 +368,6 @@ def rows_of(frame: Frame, cells: Long) -> Long:
 #
 # A move publishes secondaries and balances the equations that come short by it, with
 # cells that are hidden already or with others. It stands where the cost allows it.
-
-# A total below this share of another is less: a tolerance for rounded sums of costs.
-_STRICTLY_LESS = 1 - 1e-12
-# What a move publishes: cells at random, expensive ones, some of an equation, one cell.
-ANYWHERE, EXPENSIVE, TOGETHER, ONE = range(4)
 
 
 @kernel(inner=True)

@@ -1,7 +1,8 @@
 """Methods on the relaxed check: greedy heuristics, descent from their patterns, GRASP.
 
 `RelaxedSearch` is what these, ant colonies and hyper-heuristics share: build, descend,
-make safe.
+repair. `Repair` covers what the hidden cells do not cover by cheapest deviations, then
+publishes what is redundant.
 
 Each equation of a sensitive cell is given room, and so outwards. Staggemeier et al.
 describe the greedy heuristics as choosing the cheapest cells in the equations of a
@@ -13,6 +14,7 @@ repaired by the strict check.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,7 +23,8 @@ import numpy as np
 
 from evosdc.arrays import Flags, Long
 from evosdc.options import MethodOptions, option
-from evosdc.suppress.engine.repair import Repair
+from evosdc.suppress.engine.base import Cells, Costs, Mask, State, finish
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.papers.relaxed_check import (
     SECONDARIES,
     RelaxedArrays,
@@ -41,11 +44,136 @@ from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.equations import single_totals
-from evosdc.suppress.structure.order_groups import by_weight
+from evosdc.suppress.structure.unpick import by_weight
 
+# Share of the seconds of a slow repair that the next one is expected to take. At half
+# of it one slow repair is soon forgotten and a limit may be passed, near 1 it ends the
+# run.
+_EXPECTED_SHARE = 0.8
+# Price of a cell that was published on purpose, times its cost. At half of it many are
+# hidden again at once, at twice of it more other cells are hidden instead.
+_PENALTY_FACTOR = 4.0
 # Cells a descent looks at between two looks at the clock. At half of it the call itself
 # is felt, at twice of it a limit of time is passed by more on large tables.
 _CELLS_PER_CLOCK_CHECK = 200
+# What each rule goes by.
+VARIANTS = {
+    "greedy": ("cheapest", "the cheapest cell"),
+    "greedy-unit": ("per-unit", "the cell that is cheapest for the room it lends"),
+    "greedy-few": ("largest", "the cell with most room, so that few are hidden"),
+    "greedy-ahead": ("ahead", "the cell that is cheapest with what it opens"),
+}
+
+
+class Repair:
+    """Makes patterns of one problem safe, and offers them to the search.
+
+    Attributes
+    ----------
+    count
+        Patterns repaired that had passed the relaxed check.
+    exposed
+        Levels that needed more cells than these patterns had, over all of them.
+    expected_seconds
+        Of a repair: what the slowest one took, fading.
+    """
+
+    def __init__(self, problem: Problem, search: Search) -> None:
+        self.problem = problem
+        self.search = search
+        self.count = 0
+        self.exposed = 0
+        self.expected_seconds = 0.0
+        self._relaxed = 0.0
+        self._strict = 0.0
+        self.engine = engine_for(problem)
+        self._state: State | None = None
+
+    def affordable(self) -> bool:
+        """Whether there is time for another repair."""
+        if self.search.stopped():
+            return False
+        left = self.search.seconds_left()
+        return math.isinf(left) or left > 1.2 * self.expected_seconds
+
+    def __call__(
+        self,
+        hidden: Mask,
+        event: str,
+        penalised: Cells | None = None,
+        *,
+        passed: bool = True,
+    ) -> Pattern:
+        """Make a pattern safe; the record names what the relaxed check had missed.
+
+        Patterns that have not `passed` the relaxed check say nothing about it. Cells
+        that are `penalised` cost more while levels are covered. With some, even none,
+        the pattern is taken as a small change of the last one: where the engine goes on
+        from that, only cells near the change are looked at for clean-up.
+        """
+        start = self.search.seconds
+        relaxed = self.problem.pattern(hidden & self.problem.hideable)
+        pattern, exposed = self._repaired(relaxed.hidden, event, penalised)
+        self.expected_seconds = max(
+            _EXPECTED_SHARE * self.expected_seconds, self.search.seconds - start
+        )
+        if passed:
+            self.count += 1
+            self.exposed += exposed
+            self._relaxed += relaxed.cost
+            self._strict += pattern.cost
+        if passed and penalised is None:
+            self.search.note(
+                f"{event}: relaxed cost {relaxed.cost:.6g}, {exposed} levels exposed, "
+                f"safe cost {pattern.cost:.6g}"
+            )
+        return pattern
+
+    def close(self) -> None:
+        """Write the gap between the two checks over the whole run to the record."""
+        if not self.count:
+            return
+        gap = self._strict / self._relaxed - 1 if self._relaxed > 0 else 0.0
+        self.search.note(
+            f"relaxed against strict: {self.count} patterns repaired, "
+            f"{self.exposed} levels exposed, cost {100 * gap:+.1f} %"
+        )
+
+    def _repaired(
+        self, hidden: Mask, event: str, penalised: Cells | None
+    ) -> tuple[Pattern, int]:
+        """Return the pattern made safe, and how many levels were exposed."""
+        last, stopped = self._state, self.search.stopped
+        before = None if last is None else last.hidden.copy()
+        state: State = self.engine.start(hidden, after=last)
+        self._state = state
+        price = (
+            self._prices(penalised)
+            if penalised is not None and len(penalised)
+            else None
+        )
+        exposed = state.repair(price, stopped)
+        if penalised is None or before is None or state is not last:
+            return finish(state, self.search, True, event), exposed
+        changed = np.union1d(np.flatnonzero(before != state.hidden), penalised)
+        state.clean_up(self._near(changed, state.hidden), stopped)
+        pattern = state.pattern()
+        self.search.count()
+        self.search.offer(pattern, event)
+        return pattern, exposed
+
+    def _prices(self, penalised: Cells) -> Costs:
+        cost = self.problem.cost.copy()
+        cost[penalised] *= _PENALTY_FACTOR
+        return cost
+
+    def _near(self, changed: Cells, hidden: Mask) -> Cells:
+        """Secondaries in an equation with a cell that changed, by falling cost."""
+        table = self.problem.table
+        rows = np.unique(table.columns[:, changed].indices)
+        cells = np.unique(table.matrix[rows].indices)
+        cells = cells[hidden[cells] & ~self.problem.primary[cells]].astype(np.int64)
+        return cells[np.argsort(-self.problem.cost[cells], kind="stable")]
 
 
 @dataclass(frozen=True)
@@ -118,7 +246,7 @@ class RelaxedSearch:
                 return
 
     def restart(self, live: RelaxedArrays, hidden: Flags, choice: MoveChoice) -> None:
-        """Go on from other hidden cells, and hide more where the check asks for it."""
+        """Go on from other hidden cells, and hide more where the check requires it."""
         start_from(self.frame, live, hidden)
         construct(self.frame, live, choice, rows_of(self.frame, self.by_weight), False)
 
@@ -153,15 +281,6 @@ def equation_depth(matrix: Any) -> Long:
             break
         depth = deeper
     return np.where(head >= 0, depth[head], 0)
-
-
-# What each rule goes by.
-VARIANTS = {
-    "greedy": ("cheapest", "the cheapest cell"),
-    "greedy-unit": ("per-unit", "the cell that is cheapest for the room it lends"),
-    "greedy-few": ("largest", "the cell with most room, so that few are hidden"),
-    "greedy-ahead": ("ahead", "the cell that is cheapest with what it opens"),
-}
 
 
 @dataclass(frozen=True)

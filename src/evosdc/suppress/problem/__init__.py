@@ -1,1 +1,1 @@
-"""What is asked of a pattern, and what a pattern is: the input of every method."""
+"""What is required of a pattern, and what a pattern is: the input of every method."""

@@ -3,10 +3,10 @@
 It gets costs, room to move, levels to reach and the cells it may hide.
 
 An attacker sees deviations from the true table: ``d`` with ``M d = 0``, ``d = 0`` on
-published cells and ``-down <= d <= up`` on hidden ones. A level asks for a ``d`` that
+published cells and ``-down <= d <= up`` on hidden ones. A level requires a ``d`` that
 moves one cell by at least so much one way. Attackers who know more than the public have
 less room in some cells, 0 where they know them (Fischetti and Salazar 2001): each level
-is asked for against each of them.
+is required against each of them.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Problem:
         Cells with demands that are not sensitive: secondaries that must be safe, too.
         They are protected against the public alone; None where there are none.
     falling
-        Cells whose widths engines ask for downwards where they can, and not upwards.
+        Cells whose widths engines require downwards where they can, and not upwards.
         Both are sufficient, so that the cost of patterns depends on it and no bound.
     """
 
@@ -122,7 +122,7 @@ class Problem:
         sums: RespondentSums | None = None,
         secondary: NDArray[np.bool_] | None = None,
     ) -> Problem:
-        """Set up the problem of a table; `strict` asks for more than each level.
+        """Set up the problem of a table; `strict` requires more than each level.
 
         Strictly more means one unit more in tables of whole numbers, as ONS solves them
         (Smith et al. 2011), and otherwise more by a margin well above rounding errors.
@@ -214,7 +214,7 @@ class Problem:
     def amount_against(
         self, attacker: int, cell: int, sign: int, amount: float
     ) -> float:
-        """How much of a level is asked for against an attacker, net of its own part.
+        """How much of a level is required against an attacker, net of its own part.
 
         Nothing of a cell that it knows, nor of a secondary.
         """
@@ -314,7 +314,7 @@ def unreachable(problem: Problem, rows: list[int], best: list[float]) -> LevelEr
 def _with_margins(
     table: Table, sums: RespondentSums | None, strict: bool
 ) -> RespondentSums:
-    """Return sums with levels that must be exceeded, as the judge asks for them."""
+    """Return sums with levels that must be exceeded, as the judge requires them."""
     if sums is None:
         return RespondentSums.none()
     if not strict:
@@ -333,11 +333,11 @@ def _with_margins(
 def _least_asked(
     table: Table, bare: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], ...]:
-    """Return upper, lower and sliding levels, with what `bare` cells are asked.
+    """Return upper, lower and sliding levels, with what `bare` cells need.
 
-    The judge only asks that their value is not given away: they must be able to move,
-    the way that their bounds leave more room. Whatever is asked here must
-    be had by every pattern that it calls safe, or bounds would be above some of them.
+    The judge only requires that their value is not given away: they must be able to
+    move, the way that their bounds leave more room. Whatever is required here must be
+    had by every pattern that it calls safe, or bounds would be above some of them.
     """
     if not bare.any():
         return table.upl, table.lpl, table.spl
@@ -378,7 +378,7 @@ def _whole_bounds(table: Table) -> Table:
 def _levels(table: Table, strict: bool, secondary: NDArray[np.bool_] | None) -> Levels:
     cells = table.primaries
     # Cells without levels, which must only not be worked out. Strictly more than a
-    # level of 0 is asked of those that are sensitive.
+    # level of 0 is required of those that are sensitive.
     bare = (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
     if strict:
         bare &= False if secondary is None else secondary

@@ -1,7 +1,7 @@
 """Every method is an entry here: a name, the tables it takes, parameters and source.
 
-`METHODS` says in which module each one is; it is imported when it is asked for. Scripts
-call methods by these names, so a name never changes.
+`METHODS` says in which module each one is; it is imported when it is first used.
+Scripts call methods by these names, so a name never changes.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from evosdc.suppress.run.search import Search
 # Where each method is, in the order `evosdc methods` lists them. Strings, so that one
 # method is looked up without importing the others.
 METHODS: dict[str, str] = {
-    "hypercube": "evosdc.suppress.methods.simple:HYPERCUBE",
+    "hypercube": "evosdc.suppress.methods.constructions:HYPERCUBE",
     "greedy": "evosdc.suppress.papers.relaxed_search:GREEDY",
     "greedy-unit": "evosdc.suppress.papers.relaxed_search:GREEDY_UNIT",
     "greedy-few": "evosdc.suppress.papers.relaxed_search:GREEDY_FEW",
     "greedy-ahead": "evosdc.suppress.papers.relaxed_search:GREEDY_AHEAD",
-    "marginal": "evosdc.suppress.methods.simple:MARGINAL",
-    "attacker": "evosdc.suppress.methods.simple:ATTACKER",
+    "marginal": "evosdc.suppress.methods.constructions:MARGINAL",
+    "attacker": "evosdc.suppress.methods.constructions:ATTACKER",
     "sp": "evosdc.suppress.methods.shortest_paths:SP",
     "hypercube-2d": "evosdc.suppress.papers.once_through:HYPERCUBE",
     "castro": "evosdc.suppress.papers.once_through:CASTRO",
@@ -44,7 +44,7 @@ METHODS: dict[str, str] = {
     "hyper": "evosdc.suppress.papers.hyper:METHOD",
     "optimal": "evosdc.suppress.methods.optimal:METHOD",
     "hybrid": "evosdc.suppress.methods.hybrid:METHOD",
-    "order-by-weight": "evosdc.suppress.papers.orders:BY_WEIGHT",
+    "order-by-weight": "evosdc.suppress.methods.constructions:BY_WEIGHT",
     "order-ga": "evosdc.suppress.papers.orders:GENETIC",
     "order-ga-swap": "evosdc.suppress.papers.orders:GENETIC_SWAP",
     "order-ga-insert": "evosdc.suppress.papers.orders:GENETIC_INSERT",
@@ -62,6 +62,7 @@ _ALIASES = {"modular": "hitas"}
 
 Run = Callable[[Problem, Any, Search], Pattern]
 Takes = Callable[[Problem], str | None]
+_LISTED = MethodOptions.listed
 
 
 def any_table(_: Problem) -> str | None:
@@ -74,9 +75,6 @@ def networks_only(problem: Problem) -> str | None:
     if problem.network is None:
         return "the equations do not form a two-dimensional table (a network)"
     return None
-
-
-_LISTED = MethodOptions.listed
 
 
 @dataclass(frozen=True)

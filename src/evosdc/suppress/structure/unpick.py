@@ -1,9 +1,10 @@
-"""Unpicking: which sensitive cells an attacker finds without a solver.
+"""Which sensitive cells follow from the equations, and how orders group these cells.
 
 A hidden cell follows when it is the only unknown of an equation; what follows is known
 from then on (Smith et al. 2011: the cells found so are K_u, nearly all of the initially
 exposed ones). Going through the equations with bounds instead of values finds more: a
-cell whose neighbours have too little room to let it reach its levels.
+cell whose neighbours have too little room to let it reach its levels. No solver is
+needed.
 """
 
 from __future__ import annotations
@@ -15,10 +16,21 @@ import numpy as np
 from evosdc.arrays import Flags, Long, Real
 from evosdc.compile.kernels import kernel
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.structure import heap
 from evosdc.suppress.structure.equations import Equations
+from evosdc.suppress.structure.primitives import heap_pop, heap_push
 
 # Small compiled searches over the equations of a table.
+
+# A bound that moves by less than this share of itself is left where it is.
+_WORTH = 1e-6
+# A level counts as reached when all but rounding of it is.
+_SHARE_THAT_REACHES = 1 - 1e-9
+# Equations are gone through this many times at most, on average.
+_ROUNDS = 20
+# Of some only a part has a place in the order; the rest is a closing group.
+UNPICKED = ("unpicked", "by-bounds")
+CELLS = ("all", "exposed", *UNPICKED)
+GROUPINGS = ("weight", "row", "column")
 
 
 @kernel
@@ -73,10 +85,10 @@ def nearest(start: int, most: int, price: Real, equations: Equations) -> Long:
     spot = np.full(n, -1, dtype=np.int32)
     opened = np.zeros(len(row_start) - 1, dtype=np.bool_)
     found = np.empty(min(most, n), dtype=np.int64)
-    size = heap.lower(waiting, spot, distance, 0, start, 0.0)
+    size = heap_push(waiting, spot, distance, 0, start, 0.0)
     count = 0
     while size > 0 and count < len(found):
-        cell = heap.take(waiting, spot, distance, size)
+        cell = heap_pop(waiting, spot, distance, size)
         size -= 1
         found[count] = cell
         count += 1
@@ -89,16 +101,8 @@ def nearest(start: int, most: int, price: Real, equations: Equations) -> Long:
                 other = equations.cell[p]
                 far = distance[cell] + price[other]
                 if far < distance[other]:
-                    size = heap.lower(waiting, spot, distance, size, other, far)
+                    size = heap_push(waiting, spot, distance, size, other, far)
     return found[:count]
-
-
-# A bound that moves by less than this share of itself is left where it is.
-_WORTH = 1e-6
-# A level counts as reached when all but rounding of it is.
-_REACHED = 1 - 1e-9
-# Equations are gone through this many times at most, on average.
-_ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +127,14 @@ class Unpicked:
 
 
 def unpick(problem: Problem, hidden: Flags | None = None) -> Unpicked:
-    """Find exposed sensitive cells; unless told otherwise, only these are hidden."""
+    """Find exposed sensitive cells; by default only these are hidden."""
     table, levels = problem.table, problem.levels
     mask = problem.primary if hidden is None else hidden | problem.primary
     left = movable(mask, Equations.of(table.matrix, table.columns))
-    asked = np.zeros(len(table), dtype=bool)
-    asked[levels.cell] = asked[levels.slide] = True
+    judged = np.zeros(len(table), dtype=bool)
+    judged[levels.cell] = judged[levels.slide] = True
     narrow = _too_narrow(problem, *_bounds(problem, left))
-    return Unpicked(asked & ~left, narrow & left)
+    return Unpicked(judged & ~left, narrow & left)
 
 
 def _bounds(problem: Problem, left: Flags) -> tuple[Real, Real]:
@@ -148,8 +152,8 @@ def _too_narrow(problem: Problem, low: Real, high: Real) -> Flags:
     reach = np.where(levels.sign > 0, high[levels.cell], -low[levels.cell])
     width = high[levels.slide] - low[levels.slide]
     narrow = np.zeros(len(problem.table), dtype=bool)
-    narrow[levels.cell[reach < levels.amount * _REACHED]] = True
-    narrow[levels.slide[width < levels.slide_amount * _REACHED]] = True
+    narrow[levels.cell[reach < levels.amount * _SHARE_THAT_REACHES]] = True
+    narrow[levels.slide[width < levels.slide_amount * _SHARE_THAT_REACHES]] = True
     return narrow
 
 
@@ -220,3 +224,61 @@ def tighten(equations: Equations, low: Real, high: Real, rounds: int) -> None:
 @kernel(inner=True)
 def _worth(old: float, new: float) -> bool:
     return np.isinf(old) or abs(old - new) > _WORTH * abs(old)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which sensitive cells an order holds, and in what groups."""
+
+    cells: str
+    groups: int
+    by: str
+    together: bool
+
+
+def by_weight(problem: Problem, cells: Long) -> Long:
+    """Cells in order of falling weight, as Fischetti & Salazar (2001) take them."""
+    return cells[np.lexsort((cells, -problem.table.weight[cells]))]
+
+
+def group_cells(
+    problem: Problem, cells: Long, groups: int, grouping: str
+) -> list[Long]:
+    """Split cells into groups, heaviest group first, each in order of falling weight.
+
+    ``groups = 0`` makes every cell its own group. Groups by weight are of equal size
+    (Smith et al. 2011). Groups by row or column hold the cells that share a code of
+    the table's first or second dimension, or for tables without labels an equation;
+    where there are more than `groups` of them, those next to each other by weight are
+    joined.
+    """
+    ordered = by_weight(problem, cells)
+    if groups <= 0 or groups >= len(ordered):
+        return [ordered[i : i + 1] for i in range(len(ordered))]
+    if grouping == "weight":
+        return [np.asarray(part) for part in np.array_split(ordered, groups)]
+    line = _lines(problem, grouping)[ordered]
+    total = np.zeros(int(line.max()) + 1)
+    np.add.at(total, line, problem.table.weight[ordered])
+    named = np.unique(line)
+    named = named[np.lexsort((named, -total[named]))]
+    return [
+        ordered[np.isin(line, part)]
+        for part in np.array_split(named, min(groups, len(named)))
+    ]
+
+
+def _lines(problem: Problem, grouping: str) -> Long:
+    """The row or column of each cell."""
+    at = GROUPINGS.index(grouping) - 1
+    table = problem.table
+    if table.codes.shape[1] > at:
+        return table.codes[:, at].astype(np.int64)
+    # The first or last equation of each cell, or none.
+    starts = table.columns.indptr
+    count = np.diff(starts)
+    found = np.full(len(table), table.matrix.shape[0], dtype=np.int64)
+    some = count > 0
+    place = starts[:-1] if at == 0 else starts[1:] - 1
+    found[some] = table.columns.indices[place[some]]
+    return found

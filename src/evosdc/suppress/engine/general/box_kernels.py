@@ -17,7 +17,7 @@ import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
 from evosdc.compile.kernels import kernel
-from evosdc.suppress.engine.sort import order_of
+from evosdc.suppress.structure.primitives import order_of
 
 # What stands on a place of the grid that is no cell of the table.
 ABSENT = -1

@@ -27,7 +27,7 @@ from evosdc.suppress.engine.general.pool import (
     rows_using,
     store,
 )
-from evosdc.suppress.engine.sort import order_of
+from evosdc.suppress.structure.primitives import order_of
 
 # Parts that a level may be split into, the share of what is left that each has at
 # least, and the least share of the whole level. Twice as large shares pass over small

@@ -28,8 +28,8 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.arrays import Long, Real
-from evosdc.suppress.engine.general.paired_cells import PairedCells
 from evosdc.suppress.engine.general.solver import (
+    PairedCells,
     both_ways,
     pass_program,
     silent_solver,
@@ -47,6 +47,10 @@ FAR = 1e7
 # Classes of cells in the first neighbourhood. With half as many, a question takes more
 # rounds of pricing; with twice as many, most programs are larger than they need to be.
 NEIGHBOURS = 200
+# Times as many where programs are slow, and where most classes are free of charge as
+# well: a share of all of them. With half as many, programs without an answer come
+# first; with twice as many the first answer takes longer.
+_TIMES_WHEN_SLOW, _TIMES_WHEN_FILLED, _FILLED = 4, 16, 0.5
 # Slow programs are taken as solved where their answer gets cheaper by less than this
 # share. At half of it they take a round or two more, at twice of it patterns cost more.
 _LEAST_GAIN = 0.02
@@ -57,6 +61,12 @@ _LEAST_SAVING = 1e-6
 # points on 5,000 classes. At half of it more programs are begun in vain, at twice of it
 # those of dense cubes take twice as long.
 _MOST_ITERATIONS = 4_000
+_ANSWERED = (
+    highspy.HighsModelStatus.kOptimal,
+    highspy.HighsModelStatus.kInfeasible,
+)
+_BY_DUAL_SIMPLEX = (("solver", "simplex"), ("presolve", "off"))
+_BY_INTERIOR_POINTS = (("solver", "ipm"), ("presolve", "on"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +310,11 @@ class DeviationModel:
         shut = high[:n] + high[n:] <= 0.0
         steps = np.ones(n) if self._slow else cost + 0.01
         steps[shut] = 1e3 * (1.0 + cost.max(initial=1.0))
-        many = 4 * NEIGHBOURS if self._slow else NEIGHBOURS
+        # Where most cells are hidden already, prices hardly tell answers apart.
+        filled = self._slow and np.count_nonzero(cost > 0.0) < (1 - _FILLED) * n
+        many = NEIGHBOURS
+        if self._slow:
+            many *= _TIMES_WHEN_FILLED if filled else _TIMES_WHEN_SLOW
         inside = np.zeros(n, dtype=np.bool_)
         best, cheapest = None, np.inf
         while many < n:
@@ -316,6 +330,8 @@ class DeviationModel:
             if found is None and best is not None:
                 return best  # to price it further takes longer than it is worth
             if found is not None:
+                if filled:
+                    return found
                 z = columns.T @ self._duals
                 room = np.where(z > 0, high[:n], high[n:]) > 0
                 worth = np.where(room & ~inside, np.abs(z) - cost, 0.0)
@@ -487,14 +503,6 @@ def _part_of(columns: Any, cells: Long) -> tuple[Long, Any]:
     few = (part.data, place.astype(part.indices.dtype), part.indptr)
     shape = len(rows), len(cells)
     return rows.astype(np.int64), sparse.csr_array(sparse.csc_array(few, shape=shape))
-
-
-_ANSWERED = (
-    highspy.HighsModelStatus.kOptimal,
-    highspy.HighsModelStatus.kInfeasible,
-)
-_BY_DUAL_SIMPLEX = (("solver", "simplex"), ("presolve", "off"))
-_BY_INTERIOR_POINTS = (("solver", "ipm"), ("presolve", "on"))
 
 
 def _spread(few: Real, places: Long | None, many: int) -> Real:

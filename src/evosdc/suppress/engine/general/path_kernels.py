@@ -22,7 +22,7 @@ from evosdc.suppress.engine.general.box_kernels import (
     list_entries,
     price_of,
 )
-from evosdc.suppress.structure.heap import lower, take
+from evosdc.suppress.structure.primitives import heap_pop, heap_push
 
 # Arcs looked at in one search; what was found until then is taken. At half of it large
 # tables get a few more expensive deviations, at twice of it some searches take longer.
@@ -96,10 +96,10 @@ def _shortest(
         work.distance[v] = np.inf
         work.spot[v] = -1
     work.via[source] = -1
-    size = lower(work.heap, work.spot, work.distance, 0, source, 0.0)
+    size = heap_push(work.heap, work.spot, work.distance, 0, source, 0.0)
     looked = 0
     while size > 0:
-        node = take(work.heap, work.spot, work.distance, size)
+        node = heap_pop(work.heap, work.spot, work.distance, size)
         size -= 1
         far = work.distance[node]
         if far >= bound:
@@ -123,7 +123,9 @@ def _shortest(
                     break
             if total < work.distance[other] and total < bound:
                 work.via[other] = arc
-                size = lower(work.heap, work.spot, work.distance, size, other, total)
+                size = heap_push(
+                    work.heap, work.spot, work.distance, size, other, total
+                )
     return np.inf, looked
 
 

@@ -25,7 +25,7 @@ NO_MOVE = 1e-9
 
 
 class Knowledge(NamedTuple):
-    """What attackers know beside the publication, by attacker and by cell.
+    """What attackers know besides the publication, by attacker and by cell.
 
     The first `real` of them are attackers; each other one stands for a sum.
     The first cell of a sum has a row of `Rows` with its number.

@@ -10,23 +10,22 @@ from numpy.typing import ArrayLike
 
 from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
 from evosdc.suppress.engine.general.boxes import Boxes
-from evosdc.suppress.engine.general.cleanup import clean_up
-from evosdc.suppress.engine.general.demands import (
-    SHORT,
-    refuse_unreachable,
-)
 from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.engine.general.programs import Question
-from evosdc.suppress.engine.general.table import GeneralTable
-from evosdc.suppress.engine.general.witness import Witnesses
+from evosdc.suppress.engine.general.table import (
+    SHORT,
+    GeneralTable,
+    refuse_unreachable,
+)
+from evosdc.suppress.engine.general.witness import Witnesses, clean_up
 from evosdc.suppress.problem.problem import Pattern
 
 # Deviations that are remembered from one repair to the next. With half as many more
-# levels are asked about again, with twice as many looking through them takes longer.
+# levels are checked again, with twice as many looking through them takes longer.
 _MOST_REMEMBERED = 5000
 # A level that no pattern gives is lowered to what can be had less this share: a
 # tolerance, well above that of a solver.
-_LOWERED_BY = 1e-6
+_SHARE_TAKEN_OFF_LEVELS = 1e-6
 # Pairs of a demand and an attacker that are looked at once time is up; the judge looks
 # at all. At half of it fewer patterns that were stopped are safe from all attackers, at
 # twice of it a limit of time is passed by seconds more.
@@ -140,8 +139,10 @@ class GeneralState:
             return rows[table.demands.by_weight(weight, rows)].tolist()
         self.witnesses.follow(self.table.rows)
         chosen = np.asarray(order, np.int64)
-        asked = ~self.witnesses.covered[chosen] & (self.table.rows.amount[chosen] > 0)
-        return chosen[asked].tolist()
+        uncovered = ~self.witnesses.covered[chosen] & (
+            self.table.rows.amount[chosen] > 0
+        )
+        return chosen[uncovered].tolist()
 
     def take(self, row: int, move: Move) -> None:
         """Hide the cells of a deviation that covers a demand."""
@@ -200,7 +201,7 @@ class GeneralState:
     ) -> None:
         """Cover what deviations found so far leave open to attackers, until nothing is.
 
-        With `by_boxes` by boxes first. Then a deviation is asked for that serves all
+        With `by_boxes` by boxes first. Then a deviation is sought that serves all
         attackers of a level `together`, then one by one. With `known`, levels that the
         question has no answer for are lowered to what can be had.
         """
@@ -221,7 +222,7 @@ class GeneralState:
                 self._box(boxes, rows, stopped=stopped)
                 table.add(self.witnesses.unguarded())
                 if len(table.rows.cell) > before:
-                    continue  # boxes are asked first about those as well
+                    continue  # boxes come first for those as well
                 rows = rows[~self.witnesses.covered[rows]]
             self._cover_together(together or question, rows, price, stopped)
             failed = self._cover_rows(question, rows, price, stopped)
@@ -273,7 +274,12 @@ class GeneralState:
         if far >= amount * (1 - SHORT) and move is not None:
             self.take(row, move)  # only rounding kept it from being covered
             return
-        table.lower(row, far * (1 - _LOWERED_BY) if far > _LOWERED_BY * amount else 0.0)
+        table.lower(
+            row,
+            far * (1 - _SHARE_TAKEN_OFF_LEVELS)
+            if far > _SHARE_TAKEN_OFF_LEVELS * amount
+            else 0.0,
+        )
         self.witnesses.follow(table.rows)
 
     def cover_free(
@@ -299,6 +305,7 @@ class GeneralState:
         by_boxes = self.table.by_boxes
         boxes = self._boxes_at(price) if by_boxes else None
         self._box(boxes, order, stopped=stopped)
+        self._walk(order, price, stopped)
         cheapest = self.table.programs.cheapest
         public = self._public(self.open_rows(order))
         failed = self._cover_rows(cheapest, public, price, stopped)
@@ -336,13 +343,13 @@ class GeneralState:
         by_boxes = self.table.by_boxes
         exposed = 0
 
-        def question(asked: Demand, price: Costs) -> Move | None:
+        def question(demand: Demand, price: Costs) -> Move | None:
             nonlocal exposed
-            move = within(asked, price)
+            move = within(demand, price)
             if move is None:
                 exposed += 1
                 if not by_boxes:
-                    move = self.table.programs.cheapest(asked, price)
+                    move = self.table.programs.cheapest(demand, price)
             if move is not None:
                 self._known.append(move)
             return move
@@ -401,6 +408,13 @@ class GeneralState:
             stopped=stopped,
         )
 
+    def _walk(self, order: Chosen, price: Costs | None, stopped: Stopped) -> None:
+        """Cover open demands by walks, where there are any."""
+        walks = self.table.walks
+        if walks is not None:
+            cost = self.table.problem.cost if price is None else price
+            walks.cover(self, self.open_rows(order), cost, stopped)
+
     def _public(self, rows: list[int]) -> list[int]:
         """Those of some demands that are against the public, and those on sums."""
         attacker, of_sum = self.table.rows.attacker, self.table.is_sum(rows)
@@ -417,7 +431,7 @@ class GeneralState:
         """
         ask = self.table.programs.among(self.hidden)
         within = np.where(self.hidden, self.table.problem.cost, np.inf)
-        return lambda asked, _: ask(asked, within)
+        return lambda demand, _: ask(demand, within)
 
     def _prices(self, price: Costs | None) -> Costs:
         """Return what cells cost: nothing where hidden, infinite where fixed."""

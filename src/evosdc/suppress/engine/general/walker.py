@@ -1,4 +1,4 @@
-"""Ruin and recreate on any table: a pattern is rebuilt by boxes, or by programs.
+"""Ruin and recreate on any table: patterns are rebuilt by boxes, walks or programs.
 
 Boxes need dimensions; a step takes microseconds, so tables of 200,000 cells take
 hundreds of steps a second. Programs take milliseconds, but what they find is so much
@@ -15,6 +15,7 @@ from evosdc.suppress.problem.problem import Pattern, Problem
 
 BY_BOXES = WalkOptions(most=4, blur=0.3, turn=32)
 BY_PROGRAMS = WalkOptions(most=0, blur=0.3, turn=1)
+BY_STEPS = WalkOptions(most=1, blur=0.3, turn=16)
 RECORD_TO_RECORD = WalkOptions(most=4, blur=0.3, turn=24, slack=0.2)
 # Secondaries drawn each turn of a walk by boxes and published if nothing needs them.
 # With half as many, idle cells stay longer; twice as many take time from the steps.
@@ -149,6 +150,40 @@ class BoxWalker(ProgramWalker):
         return True
 
 
+class StepWalker(ProgramWalker):
+    """One pattern that is rebuilt in place by walks and never gets more expensive.
+
+    A step does without an expensive secondary and some others of an equation of it.
+    """
+
+    def best(self) -> Pattern:
+        return self._best.pattern()
+
+    def turn(self, stopped: Stopped, most: int | None = None) -> bool:
+        state, problem, rng = self._best, self._problem, self._rng
+        walks = state.table.walks
+        if walks is None:
+            return super().turn(stopped, most)
+        state.publish_idle()
+        cost = problem.cost * self._blur()
+        turn = self._options.turn
+        for _ in range(turn if most is None else min(turn, most)):
+            secondaries = state.secondaries
+            if not len(secondaries):
+                return False
+            cells = expensive_and_near(
+                problem, state.hidden, secondaries, self._options.most, rng
+            )
+            price = walks.prices(state.hidden, cost)
+            seed = int(rng.integers(1 << 31))
+            walks.replace(state, cells, price, seed, stopped)
+            self.steps += 1
+            if stopped():
+                break
+        self.best_cost = state.cost
+        return True
+
+
 class RecordWalker(ProgramWalker):
     """The best pattern met, which is the state given, and the one it walks with.
 
@@ -175,7 +210,7 @@ class RecordWalker(ProgramWalker):
             self._stalled, self._now = 0, self._best.copy()
         if self.best_cost < before:
             self._stalled = 0
-            # Cells that nothing needs are looked for once a turn: it takes programs.
+            # Cells that nothing needs are looked for once per turn: it takes programs.
             self._best.clean_up(stopped=stopped)
             self.best_cost = self._best.cost
             self._now = self._best.copy()

@@ -21,7 +21,7 @@ from evosdc.suppress.engine.network.paths import (
     touch,
 )
 from evosdc.suppress.engine.network.simplex import send_by_simplex
-from evosdc.suppress.structure import heap
+from evosdc.suppress.structure.primitives import heap_clear, heap_pop, heap_push
 
 # A flow that takes more searches than this is left to the simplex method: below it
 # searches are cheaper than a tree of the whole network.
@@ -92,7 +92,7 @@ def _reach(
     """Note a shorter way to a node; return the nodes waiting and the nearest target."""
     flows.distance[end] = through
     flows.via[end] = slot
-    size = heap.lower(flows.heap, flows.spot, flows.key, size, end, through)
+    size = heap_push(flows.heap, flows.spot, flows.key, size, end, through)
     if flows.excess[end] < 0:
         best = min(best, through)
     return size, best
@@ -156,7 +156,7 @@ def _next_published(
             end = slot_end(net.arcs, slot)
             if value - flows.potential[end] < flows.distance[end]:
                 flows.pointer[node] = at
-                return heap.lower(
+                return heap_push(
                     flows.arc_heap, flows.arc_spot, flows.arc_key, waiting, node, value
                 )
         at += 1
@@ -180,11 +180,11 @@ def _nearest_target(net: Net, flows: Flows, cost: Real) -> int:
         if flows.excess[node] > 0 and flows.distance[node] > 0:
             flows.distance[node] = 0.0
             flows.via[node] = -1
-            size = heap.lower(order, flows.spot, key, size, node, 0.0)
+            size = heap_push(order, flows.spot, key, size, node, 0.0)
     found = -1
     while size or waiting:
         if waiting and (not size or arc_key[arc_order[0]] < key[order[0]]):
-            node = heap.take(arc_order, flows.arc_spot, arc_key, waiting)
+            node = heap_pop(arc_order, flows.arc_spot, arc_key, waiting)
             waiting -= 1
             at = flows.pointer[node]
             slot = net.arcs.slot[at]
@@ -194,7 +194,7 @@ def _nearest_target(net: Net, flows: Flows, cost: Real) -> int:
                 size, best = _reach(flows, slot, end, through, size, best)
             at += 1
         else:
-            node = heap.take(order, flows.spot, key, size)
+            node = heap_pop(order, flows.spot, key, size)
             size -= 1
             if flows.excess[node] < 0:
                 found = node
@@ -203,8 +203,8 @@ def _nearest_target(net: Net, flows: Flows, cost: Real) -> int:
             size, best = _along_flow(net.arcs, net.work, flows, cost, node, size, best)
             at = net.arcs.start[node]
         waiting = _next_published(net, flows, node, at, waiting, best)
-    heap.clear(order, flows.spot, size)
-    heap.clear(arc_order, flows.arc_spot, waiting)
+    heap_clear(order, flows.spot, size)
+    heap_clear(arc_order, flows.arc_spot, waiting)
     return found
 
 

@@ -11,12 +11,22 @@ from scipy.sparse.csgraph import connected_components
 
 from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.compile.kernels import kernel
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.base import Cut
 from evosdc.suppress.engine.network.arrays import Arcs, Net
 from evosdc.suppress.engine.network.paths import hidden_network, minimum_cuts
 from evosdc.suppress.problem.problem import Levels, Problem
 
 # The connected pieces of a network, each with cells and nodes numbered by itself.
+
+# Flows are compared with this share of the amount required.
+EPSILON = 1e-7
+# How much more of a cell than of the others that cross must be hidden.
+_VIOLATED = 1e-4
+_MIN_SHARE_HIDDEN = 1e-9
+# More than any cell is hidden.
+_WEIGHT_OF_PRIMARIES = 4.0
+# Cells separated in one call of the kernel, between two looks at the clock.
+_CELLS_PER_CALL = 256
 
 
 class NetworkPiece(NamedTuple):
@@ -67,7 +77,7 @@ def pieces(problem: Problem) -> Iterator[NetworkPiece]:
 
 # Capacity cuts of a network table, and the kernels that find them.
 #
-# Let level ``(k, sign, amount)`` ask for a flow of ``amount`` from one end of cell `k`
+# Let level ``(k, sign, amount)`` require a flow of ``amount`` from one end of cell `k`
 # to the other through hidden cells. For every set `S` of nodes with the source inside
 # and the sink outside, the hidden cells that leave `S` must have room for the flow
 # (Fischetti and Salazar 1999, capacity constraints)::
@@ -78,9 +88,6 @@ def pieces(problem: Problem) -> Iterator[NetworkPiece]:
 # are hidden anyway, and ``x_i`` says whether cell `i` is hidden. Cutting the
 # coefficients down to ``rest`` is valid because ``x`` is binary, and makes the cut
 # stronger.
-
-# Flows are compared with this share of the amount asked for.
-EPSILON = 1e-7
 
 
 @kernel
@@ -117,14 +124,6 @@ def cut_of_nodes(
 # the way back count: where cell i can only go up, those that lead from its head to its
 # tail. Violated ones are found by a maximum flow from one end of the cell to the other
 # with x as capacities, in which sensitive cells take any amount.
-
-# How much more of a cell than of the others that cross must be hidden.
-_VIOLATED = 1e-4
-_HIDDEN = 1e-9
-# More than any cell is hidden.
-_ANY = 4.0
-# Cells asked for in one call of the kernel, between two looks at the clock.
-_CELLS_PER_CALL = 256
 
 
 @kernel
@@ -204,7 +203,7 @@ class NetworkCuts:
     """Find the cuts that a fractional pattern of a network table violates.
 
     Cells that no chain of equations joins do not affect each other: each connected
-    piece of the network is asked by itself.
+    piece of the network is searched by itself.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -237,7 +236,7 @@ class NetworkCuts:
         """Yield cuts that cells hidden to the extent `x` violate.
 
         A round ends with `most` cuts, and the next one goes on from there; one with
-        fewer has asked for every level.
+        fewer has tried every level.
         """
         found = 0
         for _ in range(len(self._pieces)):
@@ -270,7 +269,7 @@ class _PieceCuts:
         self._sink = np.where(up, piece.tail[cell], piece.head[cell]).astype(np.int64)
         self._amount = levels.amount[here]
         # Levels that the primaries alone cover need no cut; a level is looked at when
-        # it is asked for the first time, since in large tables most are covered.
+        # it is tried for the first time, since in large tables most are covered.
         self._seen = np.zeros(len(here), dtype=np.bool_)
         self._open = np.ones(len(here), dtype=np.bool_)
         self._alone = _Flows(piece, piece.primary.astype(np.float64))
@@ -294,7 +293,7 @@ class _PieceCuts:
 
         Two cuts for each level: the one nearest the source and the one nearest the
         sink. The second makes the loop converge in tens of rounds, not hundreds. Levels
-        are asked from the one on at which the last round ended.
+        are tried from the one on at which the last round ended.
         """
         flows = _Flows(self._piece, x[self._piece.cells])
         found, count, begin = 0, len(self._cell), self._next
@@ -316,16 +315,16 @@ class _PieceCuts:
     def bridges(self, x: Real, stopped: Callable[[], bool]) -> Iterator[Cut]:
         """Yield the bridge cuts that cells hidden to the extent `x` violate."""
         piece = self._piece
-        weight = np.where(piece.primary, _ANY, x[piece.cells])
+        weight = np.where(piece.primary, _WEIGHT_OF_PRIMARIES, x[piece.cells])
         support = np.flatnonzero(
-            (weight > _HIDDEN) & ((piece.up > 0) | (piece.down > 0))
+            (weight > _MIN_SHARE_HIDDEN) & ((piece.up > 0) | (piece.down > 0))
         )
         share = weight[support]
         net = _network_of(piece, support, share, share)
         up, down = piece.up[support] > 0, piece.down[support] > 0
-        asked = np.flatnonzero(~piece.primary[support] & (share > _VIOLATED))
-        for first in range(0, len(asked), _CELLS_PER_CALL):
-            part = asked[first : first + _CELLS_PER_CALL]
+        tried = np.flatnonzero(~piece.primary[support] & (share > _VIOLATED))
+        for first in range(0, len(tried), _CELLS_PER_CALL):
+            part = tried[first : first + _CELLS_PER_CALL]
             found, near, far = bridges(net, up, down, part, _VIOLATED)
             for at, cell in enumerate(support[found].tolist()):
                 cut = self._bridge_cut(cell, near[at])

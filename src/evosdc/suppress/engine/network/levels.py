@@ -21,15 +21,15 @@ from evosdc.suppress.problem.problem import Problem
 # Long-number capacities: no level is ever left short through rounding.
 #
 # With capacities that are whole multiples of a unit every maximum flow is one too, so a
-# level rounded up to the next multiple asks for neither more nor less. The unit is a
+# level rounded up to the next multiple requires neither more nor less. The unit is a
 # power of ten that writes every number of the table, where there is one small enough.
 # Otherwise it lies far below the last digit that matters, and the capacities that are
 # not whole multiples of it are rounded down.
 
 # Doubles hold every whole number up to here.
-_EXACT = 2.0**53
+_LARGEST_EXACT_INTEGER = 2.0**53
 # The largest level in units where some number is not a whole multiple.
-_FINE = 2.0**50
+_LARGEST_LEVEL_UNITS = 2.0**50
 _MOST_DIGITS = 12
 
 
@@ -81,11 +81,11 @@ def _digits(columns: list[Real], demand: float) -> int:
     largest = max(float(np.abs(numbers).max()), demand)
     for digits in range(_MOST_DIGITS + 1):
         scale = 10.0**digits
-        if largest * scale > _EXACT:
+        if largest * scale > _LARGEST_EXACT_INTEGER:
             break
         if np.array_equal(np.rint(numbers * scale) / scale, numbers):
             return digits
-    return int(np.floor(np.log10(_FINE / demand)))
+    return int(np.floor(np.log10(_LARGEST_LEVEL_UNITS / demand)))
 
 
 def _room(value: Real, bound: Real, room: Real, scale: float, most: int) -> Long:
@@ -93,7 +93,7 @@ def _room(value: Real, bound: Real, room: Real, scale: float, most: int) -> Long
     units = [np.rint(column * scale) for column in (value, bound)]
     exact = np.ones(len(value), dtype=np.bool_)
     for column, unit in zip((value, bound), units, strict=True):
-        exact &= (np.abs(unit) <= _EXACT) & (unit / scale == column)
+        exact &= (np.abs(unit) <= _LARGEST_EXACT_INTEGER) & (unit / scale == column)
     finite = np.where(np.isfinite(bound), np.abs(bound), 0.0)
     # One unit in the last place for reading each decimal, one for the difference.
     blur = 3 * np.spacing(np.maximum(np.abs(value), finite))

@@ -8,7 +8,6 @@ import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
 from evosdc.compile.kernels import kernel
-from evosdc.suppress.engine.draw import draw
 from evosdc.suppress.engine.network.arrays import (
     Net,
     PatternArrays,
@@ -22,7 +21,7 @@ from evosdc.suppress.engine.network.cover import (
     uses,
 )
 from evosdc.suppress.engine.network.paths import hide, publish
-from evosdc.suppress.engine.sort import order_of
+from evosdc.suppress.structure.primitives import draw, order_of
 
 # Kernels: a log of what a step changed in a state, and the way back.
 #
@@ -31,6 +30,8 @@ from evosdc.suppress.engine.sort import order_of
 
 # Marks of cells in a step: hidden, or published, when it began.
 WAS_HIDDEN, WAS_PUBLISHED = 1, 2
+# Most cells that a step looks at for redundancy.
+_MOST_TIDIED = 48
 
 
 class Log(NamedTuple):
@@ -140,10 +141,6 @@ def gain_of(live: PatternArrays, log: Log, cost: Real) -> float:
         elif before and not live.hidden[cell]:
             gain -= cost[cell]
     return gain
-
-
-# Most cells that a step looks at for redundancy.
-_MOST_TIDIED = 48
 
 
 @kernel

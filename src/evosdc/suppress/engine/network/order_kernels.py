@@ -17,7 +17,7 @@ from evosdc.suppress.engine.network.arrays import Arcs, Net, NetworkDemands, Wor
 from evosdc.suppress.engine.network.cheapest_flow import Flows, send_cheapest
 from evosdc.suppress.engine.network.cover import level_ends, send_hidden
 from evosdc.suppress.engine.network.paths import drop_flow, hide
-from evosdc.suppress.engine.sort import order_of
+from evosdc.suppress.structure.primitives import order_of
 
 
 class LevelGroups(NamedTuple):

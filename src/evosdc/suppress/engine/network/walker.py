@@ -9,7 +9,6 @@ import numpy as np
 from evosdc.arrays import Long, Real
 from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.base import Stopped, WalkOptions
-from evosdc.suppress.engine.draw import draw
 from evosdc.suppress.engine.network.arrays import Net, PatternArrays
 from evosdc.suppress.engine.network.cover import DONE, FULL
 from evosdc.suppress.engine.network.mend_kernels import (
@@ -25,6 +24,7 @@ from evosdc.suppress.engine.network.mend_kernels import (
 from evosdc.suppress.engine.network.paths import degree, slot_end
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.problem.problem import Pattern
+from evosdc.suppress.structure.primitives import draw
 
 # Kernels of ruin and recreate: whole runs of steps on one state.
 #
@@ -33,6 +33,16 @@ from evosdc.suppress.problem.problem import Pattern
 
 # How a step chooses the cells to publish; else at random.
 _NEAR, _EXPENSIVE, _WITNESS = 1, 2, 3
+DEFAULT = WalkOptions(most=3, blur=0.8, turn=40, memory=20, patience=400)
+# Steps per secondary without a better pattern before the walk starts over, and shares
+# of the secondaries that are published then.
+_STEPS_PER_SECONDARY = 20
+_SHARES = (0.3, 0.6, 1.0)
+# Steps between two looks at the clock.
+_STEPS_PER_CALL = 20
+# A step that costs this share more than allowed is given up before it is tidied, since
+# tidying rarely saves more.
+_SLACK = 0.03
 
 
 class WalkArrays(NamedTuple):
@@ -155,7 +165,7 @@ def walk_on(
     levels = np.empty(len(net.demands.cell), dtype=np.int64)
     for step in range(steps):
         if net.live.tally[0] == 0:
-            # Nothing to ruin: the steps count, or callers would ask for them for ever.
+            # Nothing to ruin: the steps count, or callers would repeat them for ever.
             walk.steps[0] += steps - step
             return steps
         result = _step(net, log, walk, cost, most, levels)
@@ -174,18 +184,6 @@ def walk_on(
         walk.history[at] = walk.cost[0]
         walk.steps[0] += 1
     return steps
-
-
-DEFAULT = WalkOptions(most=3, blur=0.8, turn=40, memory=20, patience=400)
-# Steps per secondary without a better pattern before the walk starts over, and shares
-# of the secondaries that are published then.
-_STEPS_PER_SECONDARY = 20
-_SHARES = (0.3, 0.6, 1.0)
-# Steps between two looks at the clock.
-_PIECE = 20
-# A step that costs this share more than allowed is given up before it is tidied, since
-# tidying rarely saves more.
-_SLACK = 0.03
 
 
 class NetworkWalker:
@@ -232,7 +230,7 @@ class NetworkWalker:
         turn = self._options.turn
         end = self.steps + (turn if most is None else min(turn, most))
         while self.steps < end and not stopped():
-            wanted = min(_PIECE, end - self.steps)
+            wanted = min(_STEPS_PER_CALL, end - self.steps)
             made = walk_on(
                 self._state.net._replace(arcs=arcs),
                 self._log,
