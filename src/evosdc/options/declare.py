@@ -249,8 +249,10 @@ class OptionObject(Declared):
     """Base of the options of a verb: types are checked too, and `help` is complete."""
 
     def __new__(cls, *args: Any, **given: Any) -> Self:
-        names = [one.name for one in fields(cls)]  # type: ignore[arg-type]
-        for value in args:
+        listed = fields(cls)  # type: ignore[arg-type]
+        names = [one.name for one in listed]
+        # Only objects of a synthesis take some options by their place.
+        for value in args[sum(not one.kw_only for one in listed) :]:
             raise UnknownOptionError(
                 f"{cls.__name__} is given a {type(value).__name__} without a name",
                 expected=f"names, such as {cls.__name__}({names[0]}=...)",
